@@ -66,7 +66,7 @@ class Slow:
     def start(self, inputs, step_sizes, seed):
         if PAUSE:
             time.sleep(PAUSE)
-        return Linear().start(inputs, step_sizes, seed)
+        return Linear("backward").start(inputs, step_sizes, seed)
 
 
 study = Study(

@@ -113,9 +113,9 @@ def test_steps_that_were_tampered_with_reach_no_kernel(learning: str, wrong: str
         scored = Scored(np.full(1, far, np.int32), scored.dense, np.zeros(1))
     training = Training(CORRIDOR, Network(2, "forward"), PTD(), Constant(1.0), 0.01, episodes=1)
     specs: dict[str, Any] = {
-        "linear": Linear(),
+        "linear": Linear("backward"),
         "held": Linear("held"),
-        "network": Network(2),
+        "network": Network(2, "backward"),
         "least squares": LeastSquares(),
         "pretrained": Pretrained(training),
     }
@@ -131,4 +131,4 @@ def test_codes_that_are_written_by_force_are_refused_by_learn() -> None:
     own: Any = e.code_t.base
     own[0] = 10**6
     with pytest.raises(InputError, match="a code is not from"):
-        LinearLearner(3, PTD(), 0.1).learn(e, beta=1.0)
+        LinearLearner(3, PTD(), 0.1, view="backward").learn(e, beta=1.0)

@@ -118,7 +118,9 @@ class Picky:
     def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
         if self.wrong == "start" and 0.3 in step_sizes:
             raise InputError("0.3 is too large.")
-        return PickyBatch(self.wrong, step_sizes, Linear().start(inputs, step_sizes, seed))
+        return PickyBatch(
+            self.wrong, step_sizes, Linear("backward").start(inputs, step_sizes, seed)
+        )
 
 
 @dataclass

@@ -49,7 +49,7 @@ class Slow:
 
     def start(self, inputs, step_sizes, seed):
         time.sleep(float(os.environ.get("PAUSE", 0)))
-        return Linear().start(inputs, step_sizes, seed)
+        return Linear("backward").start(inputs, step_sizes, seed)
 
 
 study = Study(

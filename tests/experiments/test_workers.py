@@ -61,7 +61,7 @@ class Wrapped:
     label = "wrapped"
 
     def start(self, inputs, step_sizes, seed):
-        return Linear().start(inputs, step_sizes, seed)
+        return Linear("backward").start(inputs, step_sizes, seed)
 
 
 study = Study(

@@ -34,9 +34,9 @@ PROTECTED: dict[str, Any] = {
     "network forward, bounded": Network(3, "forward", bounded=True),
 }
 EXPOSED: dict[str, Any] = {
-    "algorithm 1": Linear(),
+    "algorithm 1": Linear("backward"),
     "true online": Linear("true_online"),
-    "network": Network(3),
+    "network": Network(3, "backward"),
 }
 RULES: dict[str, Rule] = {"PTD": PTD(), "ETD": ETD()}
 KINDS = ["0 or 1", "any"]

@@ -40,10 +40,10 @@ SHORTER: dict[str, Any] = {"cross_grid": {"size": 5}, "random_grid": {"size": 5}
 pytestmark = pytest.mark.filterwarnings("ignore::preftd.learners.GrowthWarning")
 
 ONLINE: dict[str, Any] = {
-    "linear": Linear(),
+    "linear": Linear("backward"),
     "true online": Linear("true_online"),
     "linear held": Linear("held"),
-    "network": Network(3),
+    "network": Network(3, "backward"),
     "held network": Network(3, "held"),
     "least squares": LeastSquares(regularisation=1.0),
     "recursive least squares": LeastSquares(regularisation=1.0, recursive=True),

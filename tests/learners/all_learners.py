@@ -35,10 +35,10 @@ def _module() -> nn.Module:
 
 
 LEARNERS: dict[str, Any] = {
-    "linear": lambda: LinearLearner(SIZE, PTD(), 0.1),
+    "linear": lambda: LinearLearner(SIZE, PTD(), 0.1, view="backward"),
     "true online": lambda: LinearLearner(SIZE, PTD(), 0.1, view="true_online"),
     "held": lambda: LinearLearner(SIZE, PTD(), 0.1, view="held"),
-    "two predictions": lambda: LinearLearner(SIZE, PTD(), 0.1, predictions=2),
+    "two predictions": lambda: LinearLearner(SIZE, PTD(), 0.1, view="backward", predictions=2),
     "two held": lambda: LinearLearner(SIZE, PTD(), 0.1, view="held", predictions=2),
     "least squares": lambda: LeastSquaresLearner(SIZE, PTD(), regularisation=1.0),
     "recursive": lambda: LeastSquaresLearner(SIZE, PTD(), regularisation=1.0, recursive=True),

@@ -33,7 +33,7 @@ class Mine:
 
 def test_it_learns_and_is_scored_as_the_library_does() -> None:
     sizes = [0.01, 0.003]
-    expected = Linear().start(16, sizes, 3).learn(STEPS, GRID.scored)
+    expected = Linear("backward").start(16, sizes, 3).learn(STEPS, GRID.scored)
     batch = as_spec(Mine).start(16, sizes, 3)
     np.testing.assert_allclose(batch.learn(STEPS, GRID.scored), expected, rtol=1e-10)
     assert as_spec(Mine).label == "Mine"

@@ -97,7 +97,7 @@ def test_a_trace_that_grew_large_and_small_again_leaves_no_rounding_behind(
 
 
 def test_nothing_seen_stays_nothing_however_large_the_ratios() -> None:
-    learner = LinearLearner(3, PTD(), 0.1)
+    learner = LinearLearner(3, PTD(), 0.1, view="backward")
     for _ in range(3000):
         learner.update(Indices([0]), 1.0, Indices([1]), discount=1.0, beta=0.0, rho=4.0)
     learner.update(Indices([0]), 1.0, Indices([1]), discount=1.0, beta=1.0)

@@ -77,7 +77,7 @@ def test_segments_of_any_length_and_the_general_way_learn_the_same(which: str, n
 
 @pytest.mark.parametrize("units", [1, 5])
 def test_the_bound_is_that_of_autograd(units: int) -> None:
-    w = Network(units).start(7, [0.1], seed=3).parameters(0)
+    w = Network(units, "backward").start(7, [0.1], seed=3).parameters(0)
     for x in np.random.default_rng(0).normal(size=(20, 7)):
         weights = [torch.tensor(np.array(part), requires_grad=True) for part in w]
         hidden, hidden_bias, out, bias = weights

@@ -55,7 +55,9 @@ def test_one_transition_at_a_time_is_what_a_study_learns(view: str, case: str, r
     assert distance(learner.parameters, batch.parameters(0)) < 1e-12
 
 
-@pytest.mark.parametrize("method", [Network(5), Network(5, "held"), Network(5, "forward", "adam")])
+@pytest.mark.parametrize(
+    "method", [Network(5, "backward"), Network(5, "held"), Network(5, "forward", "adam")]
+)
 def test_a_stream_of_whole_episodes_is_learned_as_in_a_study_to_the_bit(method: Network) -> None:
     experience, preference = CASES["soft tiles"]
     batch = method.start(experience.size, [0.01], seed=2)

@@ -90,7 +90,7 @@ def _value(weights: list[torch.Tensor], x: Any) -> torch.Tensor:
 
 @pytest.mark.parametrize("units", [1, 5, 16])
 def test_values_and_gradients_are_those_of_autograd(units: int) -> None:
-    w = Network(units).start(7, [0.1], seed=3).parameters(0)
+    w = Network(units, "backward").start(7, [0.1], seed=3).parameters(0)
     rests = w._replace(hidden_bias=np.zeros(units))  # of the input 0, all activations are 0
     draw = np.random.default_rng(0)
     for net, x in [*((w, x) for x in draw.normal(size=(20, 7))), (rests, np.zeros(7))]:

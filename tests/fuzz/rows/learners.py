@@ -36,7 +36,7 @@ def held() -> LinearLearner:
 
 
 def many() -> LinearLearner:
-    return LinearLearner(3, PTD(), 0.125, predictions=2)
+    return LinearLearner(3, PTD(), 0.125, view="backward", predictions=2)
 
 
 def network() -> NetworkLearner:

@@ -21,6 +21,7 @@ from preftd._src.experiments.inputs import as_seeds, size_of
 from preftd._src.experiments.learning import Algorithm, TaskSource, Trial, makes_tasks
 from preftd._src.experiments.study import Chosen, Search, Study
 from preftd._src.learners.step_size import StudyStepSize
+from preftd._src.learners.views import for_rule
 
 HALF = 16
 """Hexadecimal digits of the id of a trial, and of that of a setting."""
@@ -178,13 +179,14 @@ class Expansion:
 def _algorithms(study: Study) -> Iterator[Setting]:
     """Settings without a task and a step size."""
     axes = study.axes
-    described = {
-        id(member): content(member)
-        for _, member in (*axes.rules, *axes.preferences, *axes.learners)
-    }
-    for (rule, r), (preference, p), (learner, f) in product(
-        axes.rules, axes.preferences, axes.learners
+    described = {id(member): content(member) for _, member in (*axes.rules, *axes.preferences)}
+    # What a learner leaves to the rule is settled here, so that it is a part of the id.
+    settled = {(r, f): for_rule(one, rule) for r, rule in axes.rules for f, one in axes.learners}
+    described |= {id(one): content(one) for one in settled.values()}
+    for (rule, r), (preference, p), learner in product(
+        axes.rules, axes.preferences, dict(axes.learners)
     ):
+        f = settled[rule, learner]
         parts: list[Any] = [described[id(member)] for member in (r, p, f)]
         yield Setting(
             digest(parts),

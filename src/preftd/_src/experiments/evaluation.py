@@ -42,6 +42,7 @@ from preftd._src.experiments.statistics import Interval, student
 from preftd._src.learners.custom import Custom
 from preftd._src.learners.linear.batch import Linear
 from preftd._src.learners.step_size import StepSize, StudyStepSize, as_step_size
+from preftd._src.learners.views import for_rule
 from preftd._src.style import RC, TYPED, WIDTH, Band, Look, axes_or_new, draw_band, look_of
 from preftd.preferences import as_preference
 from preftd.rules import Rule
@@ -85,7 +86,7 @@ def evaluate(
         Which seeds, or how many (0, 1, …).
     learner : specification or factory
         `Linear(...)`, `Network(...)`, `LeastSquares(...)`, or a function of size, step size and
-        seed that makes a learner of yours.
+        seed that makes a learner of yours (default: `Linear()`, in the view of the rule).
     workers : int
         The number of seeds that are computed at the same time, in threads (default: one for each
         core; one for custom learners, whose libraries may share random numbers between threads).
@@ -115,6 +116,7 @@ def evaluate(
     episodes = as_count("episodes", episodes, 1, MOST_STEPS)
     check_task("task", task)
     check_rule("rule", rule)
+    method = for_rule(method, rule)
     if acts(method):
         raise InputError(f"learner is {short(learner)}, which acts: give it to a Study.")
     sizes = _step_sizes(step_sizes, method)
@@ -278,13 +280,12 @@ class Evaluation:
     def _draw(
         self, axes: Axes, label: str, points: tuple[Vector, Vector, Vector], marked: bool = False
     ) -> None:
-        """Draw means with intervals; lines are thick if the learner is not the default one."""
+        """Draw means with intervals."""
         x, mean, width = points
         with np.errstate(invalid="ignore"):  # an infinite mean less an infinite width
             band = Band(x, mean, mean - width, mean + width)
-        thick = 2 * WIDTH if self.learner else WIDTH
         before = len(axes.lines)
-        draw_band(axes, self._look(axes), band, thick, marked=marked)
+        draw_band(axes, self._look(axes), band, WIDTH, marked=marked)
         axes.lines[before].set_label(label)
 
     def _look(self, axes: Axes) -> Look:

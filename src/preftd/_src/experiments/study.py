@@ -11,6 +11,7 @@ import itertools
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import module_from_spec, spec_from_file_location
@@ -19,11 +20,14 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Self, final
 
+import numpy as np
+
 from preftd._src import command
-from preftd._src.arrays import InputError, as_count, instance, short
+from preftd._src.arrays import Dense, InputError, as_count, instance, short
 from preftd._src.experiments.axes import Axes, Labels, OneOrMore, StepSizes, made_task
+from preftd._src.experiments.content import content, digest
 from preftd._src.experiments.inputs import are_several, as_seed_count, as_seeds, listed
-from preftd._src.experiments.learning import TaskSource, acts
+from preftd._src.experiments.learning import FAILURES, TaskSource, acts
 from preftd._src.experiments.measures import (
     ERROR,
     OF_EXPERIENCE,
@@ -34,7 +38,10 @@ from preftd._src.experiments.measures import (
 )
 from preftd._src.learners.linear.batch import Linear
 from preftd._src.learners.step_size import StudyStepSize, as_study_step_size
+from preftd._src.learners.views import for_rule
 from preftd._src.registration import register_environments
+from preftd._src.rules.rule import bootstrapped
+from preftd.preferences import Signal
 from preftd.rules import Rule
 
 FIRST_SEARCH_SEED = 1_000_000
@@ -148,7 +155,8 @@ class Study:
         Which seeds, or how many (0, 1, …).
     learners : one or more learners
         `Linear(...)`, `Network(...)`, `LeastSquares(...)`, a function of size, step size and seed
-        that makes a learner of yours, or an algorithm that acts (default: `Linear()`).
+        that makes a learner of yours, or an algorithm that acts (default: `Linear()`). A learner
+        that names no view has that of each rule.
     search : Search or Chosen
         `Search(...)`: step sizes are chosen on its seeds, and only those are run on the seeds of
         the study. `Chosen(...)`: step sizes are given. None: all are run on all seeds.
@@ -201,7 +209,7 @@ class Study:
             )
         _check_score(self)
         _check_seeds(seeds, self.search)
-        axes = Axes.of(self)
+        axes, known = Axes.of(self), isinstance(self.rules, MappingProxyType)  # of another study
         object.__setattr__(self, "axes", axes)
         if isinstance(self.search, Chosen):
             _check_chosen(self.search, axes)
@@ -211,6 +219,8 @@ class Study:
         _check_measures(self)
         for label, source in axes.tasks:
             made_task(label, source, seeds[0], self.acting)
+        if not known:
+            _warn_of_twins(axes)
 
     @property
     def measured(self) -> tuple[Measure, ...]:
@@ -339,6 +349,41 @@ def _check_measures(study: Study) -> None:
             f"measures has {other[0]!r}, which only an algorithm that acts can yield: give some of "
             f"{', '.join(known)}."
         )
+
+
+def _warn_of_twins(axes: Axes) -> None:
+    """Warn of rules that are one and the same: one of them may not be what it was meant to be."""
+    found = [(label, rule, _coefficients(rule)) for label, rule in axes.rules]
+    for (first, one, of_one), (second, other, of_other) in combinations(found, 2):
+        alike = of_one is not None and of_other is not None and np.allclose(of_one, of_other)
+        if alike and any(
+            content(for_rule(learner, one)) == content(for_rule(learner, other))
+            for _, learner in axes.learners
+        ):
+            warnings.warn(
+                f"the rules {first!r} and {second!r} have equal coefficients and learn the same: "
+                "leave one out, or give it another gain or bootstrap.",
+                stacklevel=5,
+            )
+
+
+def _coefficients(rule: Rule) -> Dense | None:
+    """How much a rule bootstraps at some β, its decay and its gain; None if it cannot say.
+
+    Interests that depend on states are equal here if they consist of the same.
+    """
+    rng = np.random.default_rng(0)
+    beta, discount_t, rho = np.concatenate([[0.0, 1.0], rng.random(14)]), rng.random(16), 0.5
+    try:
+        source, interest = rule.interest, None
+        if isinstance(source, Signal | np.ndarray):
+            interest = np.random.default_rng(int(digest(content(source)), 16)).random(16)
+        (decay, gain), _ = rule.stream(
+            0.0, discount_t=discount_t, beta=beta, interest=interest, rho=rho
+        )
+        return np.array([bootstrapped(rule, beta), decay, gain])
+    except FAILURES:  # the run says what is wrong with the user's code
+        return None
 
 
 def _counted(count: int, name: str) -> str:

@@ -82,7 +82,7 @@ def coefficients(
         own = ready["interest"]
         held, follow_on = lax.scan(_follow, held, (into, own, ratio))
     weight: Any = rule.gain(share, own, follow_on)
-    found = ratio * (into * (1 - share)), ratio * weight
+    found = ratio * (into * (1 - rule.bootstrap(share))), ratio * weight
     decay, gain = (one[0] if axis is None else jnp.moveaxis(one, 0, at) for one in found)
     return Coefficients(decay, gain), held
 

@@ -17,6 +17,7 @@ from preftd._src.arrays import InputError, as_count, as_flag, short
 from preftd._src.jax.arrays import Array, alike, flags, floats
 from preftd._src.jax.coefficients import coefficients
 from preftd._src.jax.transformations import Held, Tree, _positive
+from preftd._src.learners.views import view_of
 from preftd._src.names import nearest
 from preftd._src.rules.rule import Rule, as_rule
 
@@ -152,7 +153,7 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
             _real("next_features", transition.next_features),
             now["discount"],
             state.discount_t,
-            now["beta"],
+            rule.bootstrap(now["beta"]),
             decay,
             gain,
             last,
@@ -341,7 +342,7 @@ VIEWS = {"backward": _backward, "true_online": _true_online, "held": _held}
 
 
 def linear(
-    size: int, rule: Rule, step_size: Any, *, view: str = "backward", bounded: bool = False
+    size: int, rule: Rule, step_size: Any, *, view: str | None = None, bounded: bool = False
 ) -> Learner:
     """A linear learner, v(x) = w·x, as `LinearLearner` is one.
 
@@ -353,8 +354,8 @@ def linear(
         TD(), PTD(), ETD(...) or your own.
     step_size : float
         It may be traced, so `jax.vmap` can try many.
-    view : {"backward", "true_online", "held"}
-        When weights move.
+    view : {"held", "backward", "true_online"}, optional
+        When weights move (default: that of the rule, held for PTD).
     bounded : bool
         Whether gains are at most ``1 / (α |x|²)``.
 
@@ -381,6 +382,7 @@ def linear(
 
     """
     count = as_count("size", size)
+    view = view_of(rule, view)
     nearest("view", view, VIEWS)
     alpha = _positive("step_size", step_size)
     factors, is_held = VIEWS[view], view == "held"

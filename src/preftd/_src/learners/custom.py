@@ -244,7 +244,7 @@ def as_spec(given: Any) -> Specification:
     --------
     >>> from preftd.learners import Linear
     >>> as_spec(Linear())
-    Linear(view='backward', bounded=False)
+    Linear(view=None, bounded=False)
     >>> class Nothing:
     ...     label = "nothing"
     ...

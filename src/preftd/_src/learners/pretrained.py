@@ -22,7 +22,6 @@ from preftd._src.learners.network.batch import Network, NetworkBatch
 from preftd._src.learners.step_size import Decreasing, StepSize, as_step_size
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.transition import after_the_end, as_features, as_vector
-from preftd._src.rules.rule import as_rule
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Indices
 from preftd.preferences import Signal, as_preference
@@ -59,7 +58,7 @@ class Training:
     def __post_init__(self) -> None:
         instance("task", self.task, Task, "a Task")
         instance("network", self.network, Network, "a Network")
-        as_rule(self.rule)
+        object.__setattr__(self, "network", self.network.for_rule(self.rule))
         object.__setattr__(self, "preference", as_preference(self.preference))
         object.__setattr__(self, "step_size", as_step_size("step_size", self.step_size))
         episodes = as_count("episodes", self.episodes, 1, MOST_STEPS)
@@ -94,7 +93,8 @@ class Pretrained:
     >>> from preftd.preferences import Constant
     >>> walk = tasks.make("random_walk")
     >>> training = Training(walk, Network(8, "forward"), TD(), Constant(0.0), 0.01, episodes=10)
-    >>> Pretrained(training).start(size=19, step_sizes=[0.1, 0.2], seed=0).linear.weights.shape
+    >>> held = Pretrained(training, Linear("held"))
+    >>> held.start(size=19, step_sizes=[0.1, 0.2], seed=0).linear.weights.shape
     (8, 2)
 
     """
@@ -117,6 +117,10 @@ class Pretrained:
     def watchable(self) -> bool:
         """Whether a signal may watch the learner: if it learns one transition at a time."""
         return self.linear.watchable
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The same, with the view of the rule if `linear` names none."""
+        return replace(self, linear=self.linear.for_rule(rule))
 
     def learner(
         self, size: int, rule: Rule, step_size: ArrayLike | Decreasing, seed: SupportsIndex = 0
@@ -168,16 +172,17 @@ class PretrainedLearner(Learner):
         rule: Rule,
         step_size: ArrayLike | Decreasing,
         *,
-        view: str = "backward",
+        view: str | None = None,
         bounded: bool = False,
         seed: SupportsIndex = 0,
     ) -> None:
         instance("training", training, Training, "a Training")
         super().__init__(training.task.features.size, rule)
         self._layer = _layer(training, whole("seed", seed))
-        self.units, self.view = training.network.units, view
+        self.units = training.network.units
         self.linear = LinearLearner(self.units, rule, step_size, view=view, bounded=bounded)
         self.step_size, self.bounded = self.linear.step_size, self.linear.bounded
+        self.view = self.linear.view
 
     def hidden(self, features: ArrayLike | Indices) -> Dense:
         """The outputs of the hidden layer, shape (units,) or (n, units)."""

@@ -101,7 +101,7 @@ def numbers_of(
     Returns
     -------
     tuple of float
-        Reward, discount, β, decay, gain, and the state of the rule for the next step.
+        Reward, discount, bootstrap(β), decay, gain, and the state of the rule for the next step.
 
     """
     reward, discount, beta, interest, rho = given
@@ -111,7 +111,7 @@ def numbers_of(
         beta = beta if type(beta) is float else plain(beta)
         rho = rho if type(rho) is float else plain(rho)
         own = None if interest is None else plain(interest)
-        decay, gain, carried = rule.advance(follow_on, discount_t, beta, own, rho)
+        share, decay, gain, carried = rule.advance(follow_on, discount_t, beta, own, rho)
     except NOT_A_NUMBER as error:
         raise not_numbers(error) from None
     check_discount(discount)
@@ -119,7 +119,7 @@ def numbers_of(
         raise InputError(f"reward is {reward}: leave the step out.")
     if not carried < _INFINITY:
         check_follow_on(carried)
-    return reward, discount, beta, decay, gain, carried
+    return reward, discount, share, decay, gain, carried
 
 
 def not_numbers(error: Exception) -> InputError:

@@ -27,9 +27,10 @@ The folder of an evaluation holds
     bins           for 1/200 of the rows each: rows, beta (mean), gaps (inputs × bins: share)
     arms           key, label, method ("least squares", also of regressions)
     questions      cumulant, discount, suffix, label, mean (what a constant predicts), unknown (rows
-                   whose return is not known), errors, verdicts, weights (arm → in
-                   units of the log, as `features`), extra_weights (as `extras`), penalties,
-                   selection, step_sizes (of arms that have one)
+                   whose return is not known), groups (episodes, or stretches of them as long as
+                   the horizon, that have errors and are resampled for intervals), errors,
+                   verdicts, weights (arm → in units of the log, as `features`), extra_weights (as
+                   `extras`), penalties, selection, step_sizes (of arms that have one)
     verdicts       for "trusted" and "untrusted" rows: best (the arm with the least error of its
                    values, or held_ARM if those that it holds have the least, in untrusted rows),
                    use (the simplest whose error may be as small), more (for each: by what share its
@@ -39,10 +40,10 @@ The folder of an evaluation holds
                    ended (share of rows that are known because their episode terminates)
     errors         rows of a table: arm, prediction ("value", "held"), rows ("all", "trusted",
                    "untrusted"), count, rmse, relative (to the error of predicting the mean), each
-                   with _low and _high: ends of a 95 % interval over resampled groups of units
+                   with _low and _high: ends of a 95 % interval over resampled groups
     fills          what other fills would change: fill, question (label), arm, rmse (of values, all
                    rows), weights (in units of the log); empty without gaps, and for long logs
-    folds, groups, regularisation, level, seconds, version
+    folds, regularisation, level, seconds, version
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from preftd._src.kernels import kernel
 from preftd._src.logs import encoding
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.parts import Chunk, PartSteps, Piece
+from preftd._src.rules.rule import bootstrapped
 
 BUFFER = 256
 """Rows of a buffer: with its likes it stays in the cache."""
@@ -254,7 +255,7 @@ class Adder:
                 rho=steps.rho[which],
             )
             self._carried[a] = float(held)
-            found.append(Signals(decay, gain, beta, before, after))
+            found.append(Signals(decay, gain, bootstrapped(arm.rule, beta), before, after))
         marks = [Marks(first, opens, steps.closes[which], steps.fold[which], opens)] * len(found)
         for group in self._alike:
             shared = np.empty(len(first), np.bool_)

@@ -20,7 +20,7 @@ from preftd._src.kernels import kernel
 from preftd._src.logs.arms import ARMS, Arm, log_names, questions_of
 from preftd._src.logs.moments import past_of
 from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
-from preftd._src.logs.returns import ROUNDING, Realised, realised_returns
+from preftd._src.logs.returns import ROUNDING, UNKNOWN, Realised, realised_returns
 from preftd._src.logs.solving import Solution
 from preftd._src.randomness import generator
 
@@ -157,7 +157,8 @@ def part_scores(
         counts and squares, of values and of held predictions, as `add_errors` counts them;
         unknown : rows without a known return, shape (questions,); described : (questions, 2, 4 +
         features), of rows without an error and with one: how many, Σ β, Σ r, those that are known
-        because an episode terminates, Σ x.
+        because an episode terminates, Σ x; begins : episodes that begin in each group; opens :
+        how many steps there are; spent : Σ −log γ of them, shape (discounts,).
 
     """
     columns, arms, questions = settings.columns, settings.arms, questions_of(settings.columns)
@@ -216,8 +217,14 @@ def part_scores(
             written.append(_predictions(settings, part, steps, realised, chunk, values, held))
     if stem is not None:
         write_whole(predictions_file(stem, part), pl.concat(written).write_parquet)
-    unknown = (~realised.known[: steps.own]).sum(axis=0)
-    return {"counts": counts, "squares": squares, "unknown": unknown, "described": described}
+    opens = steps.opens[: steps.own]
+    discounts = np.maximum(steps.discounts[:, : steps.own][:, opens], UNKNOWN)
+    return {
+        "counts": counts, "squares": squares, "described": described,
+        "unknown": (~realised.known[: steps.own]).sum(axis=0),
+        "begins": np.bincount((part.groups * most // groups)[part.fresh[:-1]], minlength=most),
+        "opens": opens.sum(keepdims=True), "spent": -np.log(discounts).sum(axis=1),
+    }  # fmt: skip
 
 
 def _add_means(known: NDArray[np.bool_], rows: Dense, described: NDArray[np.float64]) -> None:
@@ -294,6 +301,32 @@ def _predictions(
     return pl.DataFrame(found)
 
 
+def drawn_together(scores: Mapping[str, Any], question: int, discount: int) -> tuple[Any, Any]:
+    """Return counts and squares of what is resampled: groups that are a horizon long, or episodes.
+
+    Neighbouring rows of an episode share what happens within a horizon, and so do their errors.
+    Groups without a row that has an error are left out.
+
+    Parameters
+    ----------
+    scores : mapping
+        The sums over all parts of what `part_scores` returns.
+    question, discount : int
+
+    """
+    counts, squares = scores["counts"][question], scores["squares"][question]
+    with np.errstate(divide="ignore"):
+        horizon = -np.log(UNKNOWN) * scores["opens"][0] / scores["spent"][discount]
+    starts, rows = list[int](), 0.0
+    for g, own in enumerate(counts[:, :, ROWS].sum(axis=1).tolist()):
+        if scores["begins"][g] or rows >= horizon:
+            starts, rows = [*starts, g], 0.0
+        rows += own
+    counts = np.add.reduceat(counts, starts, axis=0)
+    some = counts[:, :, ROWS].any(axis=1)
+    return counts[some], np.add.reduceat(squares, starts, axis=1)[:, some]
+
+
 def error_table(
     counts: NDArray[np.float64],
     squares: NDArray[np.float64],
@@ -317,8 +350,7 @@ def error_table(
         Rows of two tables: see the head of `fitting.py`.
 
     """
-    drawn = resamples(len(counts))
-    errors, verdicts = [], []
+    errors, verdicts, drawn = [], [], resamples(len(counts))
     for which, rows in WHICH.items():
         total = counts[:, rows].sum(axis=1)
         if not total[:, ROWS].sum():
@@ -361,7 +393,7 @@ def _verdict(which: str, found: Mapping[tuple[str, str], Vector]) -> dict[str, A
     more, alike = list[dict[str, Any]](), list[str]()
     for key in sorted(known, key=_simplest):
         with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = known[key] / known[best] - 1
+            ratio = np.where(known[key] == known[best], 0.0, known[key] / known[best] - 1)
         span = _interval("more", ratio)
         more.append({"arm": key, **span})
         if (span["more_low"] or 0.0) <= 0:
@@ -376,8 +408,13 @@ def _simplest(key: str) -> tuple[bool, int]:
 
 
 def resamples(groups: int) -> Dense:
-    """How often each group is drawn, shape (1 + RESAMPLES, groups); at first, once each."""
-    drawn = generator("log", groups).multinomial(groups, np.full(groups, 1 / groups), RESAMPLES)
+    """How often each group is drawn, shape (1 + RESAMPLES, groups); at first, once each.
+
+    It is not known (NaN) for a single group, which does not tell how others would differ.
+    """
+    drawn = np.full((RESAMPLES, groups), np.nan)
+    if groups > 1:
+        drawn = generator("log", groups).multinomial(groups, np.full(groups, 1 / groups), RESAMPLES)
     return np.vstack([np.ones(groups), drawn])
 
 

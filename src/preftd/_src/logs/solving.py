@@ -295,6 +295,11 @@ def check_ends(
     steps, size = float(total["counts"][0]), total["sums"].shape[3]
     for d, (question, discount) in enumerate(questions.items()):
         leaves = total["leaves"][d]
+        if not steps:
+            raise InputError(
+                "no row with a reward is followed by another of its episode: name the column that "
+                "says which rows belong together, or where episodes terminate."
+            )
         if not leaves.any():
             raise InputError(f"{question} has no end, as no step terminates: {remedy}")
         for fold, kept in zip(range(split.tested, split.folds), learned[1:], strict=True):

@@ -18,8 +18,9 @@ from preftd._src.logs.arms import BOOSTING, Question, questions_of
 from preftd._src.logs.columns import text_of
 from preftd._src.logs.parts import LogPlan, Settings
 from preftd._src.logs.returns import UNKNOWN
-from preftd._src.logs.scores import KINDS, LEVEL, WHICH, error_table
+from preftd._src.logs.scores import KINDS, LEVEL, WHICH, drawn_together, error_table
 from preftd._src.logs.solving import Solution
+from preftd._src.logs.splits import FEW
 from preftd.rules import RULES
 
 NUMBER = float | None
@@ -54,7 +55,8 @@ FORM: dict[str, Any] = {
     "questions": [
         {
             "cumulant": str, "discount": float | str, "suffix": str, "label": str, "mean": NUMBER,
-            "unknown": int, "weights": dict, "extra_weights": dict, "penalties": dict,
+            "unknown": int, "groups": int,
+            "weights": dict, "extra_weights": dict, "penalties": dict,
             "verdicts": [
                 {"rows": str, "best": str | None, "use": str | None,
                  "more": [{"arm": str, **interval("more")}]}
@@ -70,7 +72,7 @@ FORM: dict[str, Any] = {
         }
     ],
     "fills": [{"fill": str, "question": str, "arm": str, "rmse": NUMBER, "weights": [NUMBER]}],
-    "folds": int, "groups": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
+    "folds": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
     "version": str,
 }  # fmt: skip
 """What summary.json holds at least; the head of `fitting.py` says what it means."""
@@ -126,7 +128,6 @@ def summarise_log(
             for arm in settings.arms
         ],
         "questions": questions,
-        "groups": int(scores["counts"].shape[1]),
         "level": LEVEL,
     }  # fmt: skip
 
@@ -138,9 +139,8 @@ def summarise_questions(
     questions = []
     for q, question in enumerate(questions_of(settings.columns)):
         middle = float(solution.mean[q])
-        errors, verdicts = error_table(
-            scores["counts"][q], scores["squares"][q], settings.arms, middle
-        )
+        counts, squares = drawn_together(scores, q, q // len(settings.columns.reward))
+        errors, verdicts = error_table(counts, squares, settings.arms, middle)
         size = settings.encoding.size
         raw = settings.encoding.raw(solution.whole[:, :size, q].T)
         questions.append(
@@ -149,6 +149,7 @@ def summarise_questions(
                 "label": question.label,
                 "mean": middle,
                 "unknown": int(scores["unknown"][q]),
+                "groups": len(counts),
                 "errors": errors,
                 "verdicts": verdicts,
                 "weights": {
@@ -233,9 +234,11 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
     if split.ordered:
         tested = split.folds - split.tested
         what = f"{tested} later pieces are" if tested > 1 else "last piece is"
+        few = tested > 1 and log["episodes"] < FEW * tested
+        why = f", as it has only {log['episodes']:,} episodes" if few else ""
         notes.append(
-            f"The log is cut into {split.folds} pieces of time. The {what} predicted, from what "
-            "was recorded before: the others have no predictions."
+            f"The log is cut into {split.folds} pieces of time{why}. The {what} predicted, from "
+            "what was recorded before: the others have no predictions."
         )
     if log["block"]:
         notes.append(

@@ -39,9 +39,11 @@ def verdict(summary: Mapping[str, Any], question: Mapping[str, Any]) -> Iterator
         yield " ".join([_use(where, one, labels, own), *_worth(one, labels), *later])
     if question["verdicts"] and not trusted:
         yield "No row with a known return is trusted (β of ½ or more)."
-    if question["verdicts"] and summary["groups"] < FEWEST:
-        what = "pieces of time" if summary["split"]["ordered"] else "episodes"
-        yield f"Intervals rest on {summary['groups']} {what}: do not rely on them."
+    if question["verdicts"] and question["groups"] < FEWEST:
+        yield (
+            "Episodes, or stretches as long as the horizon, whose errors are compared: "
+            f"{question['groups']}. They are too few to rely on intervals."
+        )
 
 
 def labels_of(summary: Mapping[str, Any]) -> dict[str, str]:
@@ -104,10 +106,10 @@ def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
 def _more(one: Mapping[str, Any]) -> str:
     """How much more error an arm has than the best."""
     numbers = [one[f"more{end}"] for end in ("", "_low", "_high")]
-    if None in numbers:
-        return "another error, of which no interval is known"
-    own, low, high = (number_text(round(100 * x, 1)) for x in numbers)
-    return f"{own} % more error ({low} to {high} %)"
+    if numbers[0] is None:
+        return "more error"
+    own, *span = (number_text(round(100 * x, 1)) for x in numbers if x is not None)
+    return f"{own} % more error" + (f" ({' to '.join(span)} %)" if span else "")
 
 
 def _less(more: float | None) -> str:

@@ -11,6 +11,17 @@ A claim with several cases ("on both tasks", "for all lengths") must hold in eac
 weakest case decides. Intervals of n cases have the level 1 − 0.05 / n (Bonferroni): all of them
 hold together with probability 95 % or more.
 
+The first claim of each finding of the paper is its primary claim. It is also measured as one
+average over all cases, seed by seed, with one interval of 95 %:
+
+    average inside the region, and each case     holds
+    average inside the region, not each case     holds on average
+    average outside the region                   contradicted
+    otherwise                                    inconclusive
+
+If it ranks a method above several others, each of them has such an average, intervals hold
+together, and the one that is nearest to the edge of the region counts.
+
 Two methods on the same task and seed learn from the same episodes. So they are compared seed by
 seed, and the interval is that of their ratio, or difference, over seeds. Where tasks differ (in
 length) seeds share no experience; pairing them is then as good as any other pairing.
@@ -37,6 +48,8 @@ LEVEL = 0.95
 """Level of all intervals of a claim together."""
 ROUNDING = 1e-9
 """Runs that differ by less are the same run: an effect on the edge of a region is outside it."""
+NEGLIGIBLE = 0.01
+"""A ratio that differs from 1 by less is negligible, and a claim that it reproduces says so."""
 
 
 class Verdict(StrEnum):
@@ -45,6 +58,15 @@ class Verdict(StrEnum):
     NOT_REPRODUCED = "not reproduced"
     INCONCLUSIVE = "inconclusive"
     REPRODUCED = "reproduced"
+
+
+class Outcome(StrEnum):
+    """What results say about a primary claim; the best first."""
+
+    HOLDS = "holds"
+    ON_AVERAGE = "holds on average"
+    INCONCLUSIVE = "inconclusive"
+    CONTRADICTED = "contradicted"
 
 
 def _number(text: str) -> float:
@@ -98,6 +120,15 @@ class Region:
             return Verdict.REPRODUCED
         return Verdict.INCONCLUSIVE
 
+    def is_negligible(self, effect: float) -> bool:
+        """Whether an effect is above or below 1, as claimed, but hardly.
+
+        >>> Region(low=1).is_negligible(1.0006), Region(low=1.1).is_negligible(1.1006)
+        (True, False)
+        """
+        claims_other_than_1 = (self.low, self.high) in ((1.0, inf), (-inf, 1.0))
+        return claims_other_than_1 and abs(effect - 1) < NEGLIGIBLE
+
     def depth(self, low: float, high: float) -> float:
         """How far an interval lies inside the region; negative if a part is outside."""
         below = inf if self.low == -inf else low - self.low
@@ -122,12 +153,15 @@ class Finding:
     region    where it is claimed to lie
     cases     the effect in each case
     averages  averages of the effect over cases, where cases are many
+    average   the one average by which a primary claim is judged; its name says which methods it
+              compares, if these are only two or the nearest of several
     """
 
     effect: str
     region: Region
     cases: tuple[Case, ...]
     averages: tuple[Case, ...] = ()
+    average: Case | None = None
 
     def __post_init__(self) -> None:
         if not self.cases:
@@ -154,6 +188,23 @@ class Finding:
     def on_average(self) -> Verdict | None:
         """The verdict on the weakest average, if there are averages."""
         return replace(self, cases=self.averages, averages=()).verdict if self.averages else None
+
+    @property
+    def held(self) -> int:
+        """In how many cases the effect lies in the region."""
+        verdicts = [self.region.verdict(case.low, case.high) for case in self.cases]
+        return verdicts.count(Verdict.REPRODUCED)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What is found of a primary claim; None of others."""
+        if self.average is None:
+            return None
+        verdict = self.region.verdict(self.average.low, self.average.high)
+        if verdict == Verdict.REPRODUCED:
+            return Outcome.HOLDS if self.held == len(self.cases) else Outcome.ON_AVERAGE
+        contradicted = verdict == Verdict.NOT_REPRODUCED
+        return Outcome.CONTRADICTED if contradicted else Outcome.INCONCLUSIVE
 
     @property
     def level(self) -> float:
@@ -266,22 +317,46 @@ class Statistic(NamedTuple):
         return tuple(Case(name, *of.tolist()) for name, of in ends.items())
 
     def finding(
-        self, effect: str, region: Region, groups: Groups, *, averaged: bool = False
+        self,
+        effect: str,
+        region: Region,
+        groups: Groups,
+        *,
+        averaged: bool = False,
+        average: "Average" = "",
     ) -> Finding:
-        """A finding on the means of all cases; if `averaged`, also of groups over settings."""
+        """A finding on the means of all cases.
+
+        Parameters
+        ----------
+        effect, region
+            What the number is, and where it is claimed to lie.
+        groups
+            The numbers.
+        averaged
+            Whether groups are also averaged over their settings.
+        average
+            How one average is made of all, if at all.
+        """
         every = {
             f"{group}, {setting}" if group else setting: sample
             for group, samples in groups.items()
             for setting, sample in samples.items()
         }
-        means = {
-            name: self.of_samples(list(samples.values()))
-            for name, samples in groups.items()
-            if averaged
-        }
-        return Finding(effect, region, self.cases(every), self.cases(means) if means else ())
+        means = {name: self.of_samples(list(of.values())) for name, of in groups.items()}
+        averages = self.cases(means) if averaged else ()
+        one: Case | None = None
+        if average == "cases":
+            name = next(iter(groups)) if len(groups) == 1 else ""
+            [one] = self.cases({name: self.of_samples(list(every.values()))})
+        elif average == "nearest":
+            others = self.cases(means if len(means) > 1 else every)
+            one = Finding(effect, region, others).weakest
+        return Finding(effect, region, self.cases(every), averages, one)
 
 
+Average: TypeAlias = Literal["", "cases", "nearest"]
+"""How a claim becomes one number: the mean of all cases, or of those against the nearest method."""
 MEAN = Statistic(np.asarray, np.asarray)
 RATIO = Statistic(np.log, np.exp)
 """The geometric mean, for which twice and half are equally far from 1."""
@@ -406,6 +481,7 @@ class Claim:
     because    an explanation, in a sentence or two
     statistic  how numbers of seeds are averaged
     averaged   whether each group is also averaged over its settings, which are many
+    average    how all cases become the one number of a primary claim
     figures    figures of the paper that it is about; none if it goes beyond the paper
     """
 
@@ -417,6 +493,7 @@ class Claim:
     because: str = ""
     statistic: Statistic = MEAN
     averaged: bool = False
+    average: Average = ""
     figures: tuple[str, ...] = ()
 
     @property
@@ -439,7 +516,9 @@ class Claim:
             group: {setting: quantity.sample(found) for setting, quantity in cases.items()}
             for group, cases in self.groups.items()
         }
-        return self.statistic.finding(self.effect, self.region, samples, averaged=self.averaged)
+        return self.statistic.finding(
+            self.effect, self.region, samples, averaged=self.averaged, average=self.average
+        )
 
 
 difference = partial(Claim, statistic=MEAN)
@@ -452,8 +531,8 @@ def stated(folder: str) -> Mapping[str, Claim]:
     """What the `claims.toml` of a folder claims, by name; nothing is compared yet.
 
     A row has fields of `Claim`: the statement, the effect, and if there are any the figures of the
-    paper and an explanation. `claimed` is a statistic and a region, such as "ratio > 1" or "mean
-    -0.1 to 0.1"; intervals of ratios are those of their logarithms.
+    paper, an explanation, and how cases are averaged. `claimed` is a statistic and a region, such
+    as "ratio > 1" or "mean -0.1 to 0.1"; intervals of ratios are those of their logarithms.
 
     A row that has a table `each` stands for several claims: {each} is a key of the table in the
     name, and what it stands for in the texts.

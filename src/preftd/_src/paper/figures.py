@@ -30,6 +30,7 @@ from preftd._src.report.figures.layout import (
     write_title,
 )
 from preftd._src.report.figures.lines import (
+    HOLLOW,
     ROW,
     Label,
     Line,
@@ -45,6 +46,7 @@ from preftd._src.report.figures.lines import (
     panels,
     step_sizes_of,
     with_diverged,
+    with_rest,
     write_cross_counts,
 )
 from preftd._src.report.figures.study import draw_step_sizes, set_step_size_axis
@@ -133,7 +135,7 @@ def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
     crosses = cross_rows([p for row in rows for p in row.panels]) if how.crosses else []
     if crosses:
         note += f" ×: {how.crosses} at which runs diverged (large: all, small: some); at the "
-        note += f"right, how many of {how.counted.name}."
+        note += f"right, how many of {how.counted.name}. {HOLLOW}"
     ends, cut_off = [], list[str]()
     height = HEIGHT + len(crosses) * ROW / 72
     figure, every = rows_of_panels(len(rows), count, height, how.wide)
@@ -231,7 +233,7 @@ def draw_search(
         for name, given in row.items():
             label = pl.lit(f"{title}, {name}").alias("task")  # rings are found by it
             results = Results(given.runs.with_columns(label), given.score)
-            found = results.step_sizes(level)
+            found = with_rest(results.step_sizes(level), results.tried)
             [panel] = panels(results.runs, found)
             made.append(panel._replace(title=name))
             on = [*ALGORITHM, *STEP_SIZE]

@@ -33,7 +33,7 @@ from preftd._src.style import (
     WIDTH,
     Band,
     Look,
-    looks_of,
+    looks,
 )
 
 MOST_INPUTS = 24
@@ -63,7 +63,9 @@ def shortened(name: str) -> str:
 
 def looks_of_arms(summary: Mapping[str, Any]) -> dict[str, Look]:
     """Return the look of each arm, by its label."""
-    return looks_of(arm["label"] for arm in summary["arms"])
+    labels = [arm["label"] for arm in summary["arms"]]
+    found = looks(pl.DataFrame({"rule": labels, "rule_name": labels}), ["rule"])
+    return {label: look for (label,), look in found.items()}
 
 
 def with_weights(summary: Mapping[str, Any]) -> list[Mapping[str, str]]:
@@ -269,21 +271,35 @@ def episodes_figure(
         grouped = summary["log"].get("grouped", False)
         at = (rows["row"] - rows["row"][0]).cast(pl.Float64).to_numpy()
         at = np.arange(float(rows.height)) if grouped else at
-        _shade(axes, at, rows["beta"].to_numpy() < 0.5)
+        trusted = rows["beta"].to_numpy() >= 0.5
+        _shade(axes, at, ~trusted)
         realised = rows[f"return{suffix}"].to_numpy()
+        inside = [realised]
         wide: Any = {"color": RETURN_COLOUR, "linewidth": 2 * WIDTH, "zorder": 1}
         drawn = axes.plot(at, realised, label="return", **wide)
         attach(drawn, Shown("return", "", Band.exact(at, realised), "step"))
         for arm in shown_arms(summary, question):
-            values = Band.exact(at, rows[f"value_{arm['key']}{suffix}"].to_numpy())
-            label = arm["label"]
-            _draw(axes, values, looks[label], label, across="step", marked=False)
+            values, label = rows[f"value_{arm['key']}{suffix}"].to_numpy(), arm["label"]
+            inside.append(values[trusted])
+            _draw(axes, Band.exact(at, values), looks[label], label, across="step", marked=False)
         axes.set_title(title, loc="left", **TYPED)
         axes.set_xlim(0, max(at[-1], 1))
+        _limit(axes, np.concatenate(inside))
     legend_above(figure, panels[0])
     panels[-1].set_xlabel("step")
-    write_note(figure, f"{question['label']}, held out. Shaded: rows with β below ½.")
+    write_note(
+        figure,
+        f"{question['label']}, held out. Shaded: rows with β below ½, whose predictions may be "
+        "outside.",
+    )
     return figure
+
+
+def _limit(axes: Axes, shown: Vector) -> None:
+    """Show some numbers in full; others may be outside, such as what is predicted from a −999."""
+    shown = shown[np.isfinite(shown)]
+    if shown.size and (margin := 0.05 * np.ptp(shown)) > 0:
+        axes.set_ylim(shown.min() - margin, shown.max() + margin)
 
 
 def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None) -> Figure | None:

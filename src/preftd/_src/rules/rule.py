@@ -1,14 +1,15 @@
 """Rules: from preference to the two numbers per step that every learner uses.
 
-    e_t = decay_t e_{t−1} + gain_t ∇v(x_t)          decay_t = ρ_t γ_t (1 − β_t)
+    e_t = decay_t e_{t−1} + gain_t ∇v(x_t)          decay_t = ρ_t γ_t (1 − bootstrap(β_t))
                                                     gain_t  = ρ_t gain(β_t, i_t, F_t)
     F_t = γ_t ρ_{t−1} F_{t−1} + i_t                 the follow-on: discounted interest of the past
 
 γ_t is the discount of the transition *into* x_t. It is 0 at the first step of an episode, so trace
 and follow-on start from 0 there. λ is 1 − β. ρ is the importance ratio, 1 on-policy.
 
-A rule is defined by its `gain` alone. The gain must be affine in F: then its expectation at a state
-is its value at the expected F, so the theory is exact for every rule.
+A rule is defined by its `gain`, and by `bootstrap` if that is not β. The gain must be affine in F:
+then its expectation at a state is its value at the expected F, so the theory is exact for every
+rule. Everything downstream bootstraps by bootstrap(β), and needs β itself for the gain alone.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Rule(ABC):
 
     name: ClassVar[str]
     """Its name in tables and figures."""
+    view: ClassVar[str] = "backward"
+    """The default view of learners."""
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
         """Explain where λ and β belong if they are given to a rule."""
@@ -82,6 +85,22 @@ class Rule(ABC):
             In the shape of the arguments, computed entry by entry, and affine in `follow_on`.
 
         """
+
+    def bootstrap(self, beta: Number) -> Number:
+        """Return how much is bootstrapped from a state with this β: β, unless you define it.
+
+        Parameters
+        ----------
+        beta : float or array
+            β_t.
+
+        Returns
+        -------
+        float or array
+            In [0, 1] and in the shape of β, computed entry by entry.
+
+        """
+        return beta
 
     def step(
         self,
@@ -130,13 +149,13 @@ class Rule(ABC):
         if lambda_ is not None and not 0 <= given <= 1:
             raise InputError(f"λ is {given}: it must lie in [0, 1].")
         preference = given if lambda_ is None else 1 - given
-        decay, gain, carried = self.advance(carried, discount_t, preference, interest, rho)
+        _, decay, gain, carried = self.advance(carried, discount_t, preference, interest, rho)
         return Coefficients(decay, gain), carried
 
     def advance(
         self, carried: float, discount_t: float, beta: float, interest: float | None, rho: float
-    ) -> tuple[float, float, float]:
-        """Return (decay, gain, state): `step` without the overhead, for floats only."""
+    ) -> tuple[float, float, float, float]:
+        """Return (bootstrap(β), decay, gain, state): a fast `step`, for floats only."""
         own, source = interest, self.interest
         if own is None:
             own = 0.0 if source is None else without_state(source, beta)
@@ -149,7 +168,8 @@ class Rule(ABC):
             own = 0.0
         follow_on = discount_t * carried + own
         gain = rho * self.gain(beta, own, follow_on)
-        return rho * (discount_t * (1 - beta)), gain, rho * follow_on
+        share = bootstrapped(self, beta)
+        return share, rho * (discount_t * (1 - share)), gain, rho * follow_on
 
     def coefficients(
         self,
@@ -232,7 +252,8 @@ class Rule(ABC):
             check_not_negative("carried", held)
             follow_on, held = _follow_on(held, discounts, own, ratio)
         gain = ratio * self.gain(preference, own, follow_on)
-        return Coefficients(ratio * (discounts * (1 - preference)), gain), held
+        share = bootstrapped(self, preference)
+        return Coefficients(ratio * (discounts * (1 - share)), gain), held
 
 
 _INFINITY = float("inf")
@@ -247,6 +268,20 @@ def _refusal(beta: float, discount_t: float, rho: float, interest: float, carrie
         if not 0 <= size < _INFINITY:
             return f"{name} is {size}: it must be finite, and 0 or more."
     return f"carried is {carried}: it must be finite, and 0 or more."
+
+
+def bootstrapped(rule: Rule, beta: Number) -> Number:
+    """Return bootstrap(β), checked: a number for a number, an array for an array."""
+    if type(rule).bootstrap is Rule.bootstrap:
+        return beta
+    share = as_array("bootstrap(β)", rule.bootstrap(beta))
+    check_unit_interval("bootstrap(β)", share)
+    if share.shape != np.shape(beta):
+        raise InputError(
+            f"bootstrap(β) has shape {share.shape}, not {np.shape(beta)}: compute it entry by "
+            "entry."
+        )
+    return share if share.ndim else float(share)  # type: ignore[return-value]
 
 
 def as_rule(given: Any) -> Rule:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from preftd._src.arrays import InputError, Vector, as_array, check_not_negative, short
 from preftd._src.preferences.signal import as_experience
 from preftd._src.rules.interest import interest_along
-from preftd._src.rules.rule import Coefficients, Rule, as_rule, broadcast
+from preftd._src.rules.rule import Coefficients, Rule, as_rule, bootstrapped, broadcast
 from preftd.experience import Experience
 from preftd.preferences import as_preference
 
@@ -27,6 +27,7 @@ class StreamCoefficients(NamedTuple):
     """β, decay and gain of each step, arrays of shape (steps,), and the state to carry on."""
 
     beta: Vector
+    """How much is bootstrapped from x_t: β_t, or what the rule makes of it."""
     coefficients: Coefficients[NDArray[np.float64]]
     carried: Carried
 
@@ -93,7 +94,7 @@ def stream_coefficients(
         rho=ratios(experience, rho),
     )
     return StreamCoefficients(
-        share, coefficients, Carried(float(follow_on), remembered, of_interest)
+        bootstrapped(rule, share), coefficients, Carried(float(follow_on), remembered, of_interest)
     )
 
 

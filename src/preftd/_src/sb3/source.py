@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError, number, short, unit
 from preftd._src.experience.environment import as_action, state_of
 from preftd.experience import Visit
-from preftd.preferences import Displacement, Function, Learned, as_preference
+from preftd.preferences import Displacement, Function, Learned, Uncertainty, as_preference
 
 Observations = NDArray[Any] | Mapping[str, NDArray[Any]]
 
@@ -125,7 +125,8 @@ class BetaSource:
         """What environment i shows, as the signal takes it."""
         if not isinstance(observations, Mapping):
             one = np.asarray(observations[i])
-            return one if isinstance(self._signal, Function) else one.ravel().astype(np.float64)
+            is_whole = isinstance(self._signal, Function | Uncertainty)
+            return one if is_whole else one.ravel().astype(np.float64)
         if isinstance(self._signal, Displacement | Learned):
             raise InputError(
                 f"{short(self._signal)} compares numbers but observations are dictionaries: "

@@ -142,9 +142,8 @@ def diagnoses(
 ) -> list[Diagnosis]:
     """Diagnose each rule; shared results are computed once."""
     rules = as_rules(rules)
-    lost = bootstrapping.lost(np.ones(bootstrapping.process.states))
     return [
-        _diagnose(bootstrapping, features, update, update.weights * lost)
+        _diagnose(bootstrapping.by(update.rule), features, update)
         for update in expected_updates(bootstrapping, features, rules)
     ]
 
@@ -161,9 +160,10 @@ def as_rules(given: Any) -> list[Rule]:
 
 
 def _diagnose(
-    bootstrapping: Bootstrapping, features: Features, update: ExpectedUpdate, row_sums: Vector
+    bootstrapping: Bootstrapping, features: Features, update: ExpectedUpdate
 ) -> Diagnosis:
     """Diagnose one rule from its expected update."""
+    row_sums = update.weights * bootstrapping.lost_of_ones
     process = bootstrapping.process
     symmetric = (update.reduced + update.reduced.T) / 2
     definite = _is_positive_definite(symmetric)

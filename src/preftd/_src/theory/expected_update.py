@@ -80,19 +80,21 @@ def expected_updates(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[ExpectedUpdate]:
     """Return the expected update of each rule; shared results are computed once."""
-    process = bootstrapping.process
+    process, own = bootstrapping.process, [bootstrapping.by(rule) for rule in rules]
     weights = [process.visits * bootstrapping.gain(rule) for rule in rules]
-    reward = bootstrapping.reward_until_bootstrap()
     matrices = [features.mean_covariance(w) for w in weights]
+    distinct = {id(one): one for one in own}
+    rewards = {name: one.reward_until_bootstrap() for name, one in distinct.items()}
     block = max(1, _BLOCK // process.states)
     for first in range(0, features.size, block):
         columns = slice(first, first + block)
-        lost = bootstrapping.lost(features.columns(columns))
-        for matrix, weight in zip(matrices, weights, strict=True):
-            matrix[:, columns] += features.transposed_times(weight[:, None] * lost)
+        shown = features.columns(columns)
+        lost = {name: one.lost(shown) for name, one in distinct.items()}
+        for matrix, weight, one in zip(matrices, weights, own, strict=True):
+            matrix[:, columns] += features.transposed_times(weight[:, None] * lost[id(one)])
     updates = []
-    for rule, weight, matrix in zip(rules, weights, matrices, strict=True):
-        key = KeyMatrix(matrix, features.transposed_times(weight * reward))
+    for rule, weight, matrix, one in zip(rules, weights, matrices, own, strict=True):
+        key = KeyMatrix(matrix, features.transposed_times(weight * rewards[id(one)]))
         updates.append(ExpectedUpdate(rule, weight, key, *span(features, weight > 0)))
     return updates
 

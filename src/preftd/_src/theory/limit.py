@@ -20,7 +20,7 @@ from scipy.linalg import solve_continuous_lyapunov
 
 from preftd._src.arrays import Dense, InputError, Vector, as_dense, check_unit_interval
 from preftd._src.preferences.signal import as_task
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.theory.bootstrapping import Bootstrapping
 from preftd._src.theory.diagnose import Diagnosis, diagnoses
 from preftd._src.theory.expected_update import ExpectedUpdate, expected_updates
@@ -123,23 +123,26 @@ def weight_noise(task: Task, rule: Rule, preference: Any) -> Dense:
     _check_represented(task, update)
     shown = update.determined
     with np.errstate(over="ignore", invalid="ignore"):
-        noise = shown.T @ update_noise(task, bootstrapping.gain(rule), beta) @ shown
+        noise = (
+            shown.T @ update_noise(task, bootstrapping.gain(rule), bootstrapped(rule, beta)) @ shown
+        )
     check_overflow(noise)
     return np.asarray(shown @ solve_continuous_lyapunov(update.reduced, noise) @ shown.T)
 
 
-def update_noise(task: Task, gain: Vector, beta: Vector) -> Dense:
+def update_noise(task: Task, gain: Vector, share: Vector) -> Dense:
     """Return E[δ² e eᵀ] at the true values, shape (features, features).
 
-    Traces are e_t = c_t γ_t e_{t−1} + g_t φ_t with c = 1 − β, so with m(s) = E[e; s], earlier(s) =
-    E[γ_t e_{t−1}; s_t = s] and u(s) the sum of all later E[δ²] weighted by a trace that is 1 at s,
+    Traces are e_t = c_t γ_t e_{t−1} + g_t φ_t with c = 1 − share, so with m(s) = E[e; s],
+    earlier(s) = E[γ_t e_{t−1}; s_t = s] and u(s) the sum of all later E[δ²] weighted by a trace
+    that is 1 at s,
 
         m = c earlier + d g φ,        u(s) = E[δ² | s] + Σ_s' P(s, s') (γ c(s'))² u(s')
         E[δ² e eᵀ] = Σ_s u(s) (d g² φ φᵀ + g c (earlier φᵀ + φ earlierᵀ))(s)
 
     """
     kept, visits = as_dense(task.process.discounted_transition), task.process.visits
-    features, carried = task.features.columns(slice(None)), 1 - beta
+    features, carried = task.features.columns(slice(None)), 1 - share
     identity = np.eye(task.states)
     trace = np.linalg.solve(
         identity - carried[:, None] * kept.T, (visits * gain)[:, None] * features

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from preftd._src.arrays import Dense, InputError, Vector, number
 from preftd._src.names import nearest
 from preftd._src.preferences.signal import as_task
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.theory.crossing import VIEWS, CrossingView
 from preftd._src.theory.moments import (
     MOST_FEATURES,
@@ -186,6 +186,8 @@ def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, float]:
         raise InputError("preference is 0 everywhere: give 1 for some states.")
     if rule.interest is not None:
         raise InputError(f"the gain of {rule.name} depends on the past: use PTD.")
+    if not np.array_equal(bootstrapped(rule, beta), beta):
+        raise InputError(f"{rule.name} does not bootstrap by β: use PTD.")
     gain = rule.gain(beta, np.zeros_like(beta), np.zeros_like(beta))
     if gain[beta == 0].any():
         raise InputError(f"{rule.name} has a gain at hidden states: use PTD.")

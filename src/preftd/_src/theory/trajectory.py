@@ -27,7 +27,7 @@ from preftd._src.arrays import (
     short,
     vector_of,
 )
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.theory.bootstrapping import as_process, expected_gain
 from preftd._src.theory.expected_update import KeyMatrix
 from preftd.rules import Rule, as_beta
@@ -132,6 +132,7 @@ def key_matrices_over_time(
         )
     features = Features.of(features, process.states)
     preference = as_beta(beta, lambda_, (process.states,))
+    share = bootstrapped(rule, preference)
     kept, mean = process.discounted_transition, features.columns(slice(None))
     one_step = mean - kept @ mean
     visits = process.start
@@ -145,7 +146,7 @@ def key_matrices_over_time(
             return past
 
         weights = visits * expected_gain(rule, preference, visits, accumulate)
-        trace = (1 - preference)[:, None] * (kept.T @ trace) + weights[:, None] * mean
+        trace = (1 - share)[:, None] * (kept.T @ trace) + weights[:, None] * mean
         noise = features.mean_covariance(weights)
         yield KeyMatrix(trace.T @ one_step + noise, trace.T @ process.reward)
         visits = np.asarray(process.transition.T @ visits)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, SupportsIndex, final
+from threading import RLock
+from typing import Any, ClassVar, Self, SupportsIndex, final
 
 import numpy as np
 import torch
@@ -18,7 +19,8 @@ from preftd._src.learners.custom import Lanes
 from preftd._src.learners.step_size import as_fixed_sizes
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES, Given, Pair, Transition
-from preftd._src.names import is_text, nearest
+from preftd._src.learners.views import check_view, in_view_of, known_view
+from preftd._src.names import is_text
 from preftd._src.randomness import generator
 from preftd._src.tasks.scored import Scored
 from preftd._src.torch.modules import (
@@ -42,6 +44,7 @@ class ModuleLearner:
     def __init__(
         self,
         module: nn.Module,
+        rule: Rule,
         optimiser: Any,
         view: str | None,
         bounded: bool,
@@ -49,7 +52,7 @@ class ModuleLearner:
         streams: int | None = None,
     ) -> None:
         self.module = as_module(module)
-        self.optimiser = optimiser_for(module, optimiser, view, bounded, streams)
+        self.optimiser = optimiser_for(module, rule, optimiser, view, bounded, streams)
         self.view = "held" if isinstance(self.optimiser, HeldSGD) else "backward"
         self.bounded = self.optimiser.bounded
         self._shape = input_shape(module, size)
@@ -73,8 +76,9 @@ class ValueLearner(ModuleLearner, StreamLearner):
         TD(), PTD(), ETD(...) or your own.
     optimiser : float, TraceSGD or HeldSGD
         The step size; or an optimiser for ``module.parameters()``, which then decides the view.
-    view : {"backward", "held"}
-        When weights move: at every step, or when a trusted state is reached.
+    view : {"held", "backward"}, optional
+        When weights move: when a trusted state is reached, or at every step (default: that of the
+        rule, held for PTD).
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``.
     preference : number, function or Signal, optional
@@ -105,7 +109,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
         preference: Any = None,
         size: int | tuple[int, ...] | None = None,
     ) -> None:
-        ModuleLearner.__init__(self, module, optimiser, view, bounded, size)
+        ModuleLearner.__init__(self, module, rule, optimiser, view, bounded, size)
         StreamLearner.__init__(self, int(np.prod(self._shape)), rule)
         self.preference = None if preference is None else as_preference(preference)
         self._holds, self._stepper = self.view == "held", Stepper(self._parts)
@@ -251,8 +255,8 @@ class TorchModule:
     factory : callable
         factory(size) returns a new module for inputs of `size` features. It is called with the
         random state of the seed, so modules of one seed have equal initial weights.
-    view : {"backward", "held"}
-        When weights move.
+    view : {"held", "backward"}, optional
+        When weights move (default: that of the rule, held for PTD).
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``.
     name : str
@@ -269,7 +273,7 @@ class TorchModule:
     """
 
     factory: Callable[[int], nn.Module]
-    view: str = "backward"
+    view: str | None = None
     bounded: bool = False
     name: str = ""
 
@@ -282,7 +286,7 @@ class TorchModule:
             raise InputError(
                 f"factory is {short(factory)}: give a function of size that makes a module."
             )
-        nearest("view", self.view, VIEWS)
+        check_view(self.view, VIEWS)
         object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
         if not is_text(self.name):
             raise InputError(f"name is {short(self.name)}: give a name, as text.")
@@ -291,7 +295,11 @@ class TorchModule:
     def label(self) -> str:
         """Its name in figures, next to the rule's."""
         own = self.name or getattr(self.factory, "__name__", "module").strip("<>")
-        return f"{own}, {self.view}{', bounded' if self.bounded else ''}"
+        return ", ".join(filter(None, (own, self.view, "bounded" if self.bounded else "")))
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The same, with the view of the rule if it names none."""
+        return in_view_of(rule, self)
 
     def learner(
         self, size: int, rule: Rule, step_size: float, seed: SupportsIndex = 0
@@ -306,6 +314,7 @@ class TorchModule:
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> ModuleBatch:
         """The modules of a seed, one for each step size, with equal initial weights."""
+        known_view(self)
         rule = TD()  # a study brings the coefficients of its own
         sizes = as_fixed_sizes("modules", step_sizes)
         return ModuleBatch([self.learner(size, rule, alpha, seed) for alpha in sizes], seed)
@@ -340,11 +349,15 @@ def _first_state(seed: SupportsIndex) -> torch.Tensor:
     return torch.Generator().manual_seed(number).get_state()
 
 
+_TURN = RLock()
+"""Threads draw one after the other, because the whole process shares torch's random state."""
+
+
 @contextmanager
 def _drawing(state: torch.Tensor) -> Iterator[list[torch.Tensor]]:
     """Draw from a separate random state, on one thread; the list then contains that state."""
     found, threads = [state], torch.get_num_threads()
-    with torch.random.fork_rng(devices=[]):
+    with _TURN, torch.random.fork_rng(devices=[]):
         torch.set_rng_state(state)
         torch.set_num_threads(1)
         try:

@@ -13,8 +13,10 @@ from torch.func import functional_call, grad_and_value, vmap
 
 from preftd._src.arrays import InputError, Vector, as_array, as_count, number, short
 from preftd._src.learners.transition import MOST_FEATURES, DivergedError, as_features, as_vector
+from preftd._src.learners.views import view_of
 from preftd._src.names import nearest
 from preftd._src.torch.sgd import HeldSGD, TraceSGD
+from preftd.rules import Rule
 
 
 def as_module(given: Any) -> nn.Module:
@@ -136,7 +138,12 @@ VIEWS: dict[str, Any] = {"backward": TraceSGD, "held": HeldSGD}
 
 
 def optimiser_for(
-    module: nn.Module, given: Any, view: Any, bounded: Any, streams: int | None = None
+    module: nn.Module,
+    rule: Rule,
+    given: Any,
+    view: Any,
+    bounded: Any,
+    streams: int | None = None,
 ) -> TraceSGD | HeldSGD:
     """The given optimiser, checked to have `streams` streams, or one with the given step size."""
     if isinstance(given, TraceSGD | HeldSGD):
@@ -150,7 +157,7 @@ def optimiser_for(
             f"optimiser is {type(given).__name__}: give a step size, TraceSGD or HeldSGD, whose "
             "steps follow traces."
         )
-    view = "backward" if view is None else view
+    view = view_of(rule, view)
     nearest("view", view, VIEWS)
     try:
         lr = number("optimiser", given)

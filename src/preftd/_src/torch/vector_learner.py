@@ -30,6 +30,7 @@ from preftd._src.learners.base import (
 )
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.transition import check_follow_on, check_holds
+from preftd._src.rules.rule import bootstrapped
 from preftd._src.torch.learner import ModuleLearner
 from preftd._src.torch.modules import as_input
 from preftd._src.torch.optimiser import MOST_STREAMS
@@ -78,7 +79,7 @@ class VectorValueLearner(ModuleLearner, Learner):
         size: int | tuple[int, ...] | None = None,
     ) -> None:
         self.streams = as_count("streams", streams, 1, MOST_STREAMS)
-        ModuleLearner.__init__(self, module, optimiser, view, bounded, size, self.streams)
+        ModuleLearner.__init__(self, module, rule, optimiser, view, bounded, size, self.streams)
         Learner.__init__(self, int(np.prod(self._shape)), rule)
         self._follow_on, self._discount_t = np.zeros(self.streams), np.zeros(self.streams)
         self._stepper = Stepper(self._parts)
@@ -154,7 +155,8 @@ class VectorValueLearner(ModuleLearner, Learner):
             check_follow_on(follow_on)
             ends = n["discount"] == 0
             last, end = (ends | cut) & present, np.where(ends, 1.0, n["next_beta"])
-            step = (n["discount"], n["beta"], decay[0], gain[0], self._discount_t)
+            share = bootstrapped(self.rule, n["beta"])
+            step = (n["discount"], share, decay[0], gain[0], self._discount_t)
             now = Moment(rows[0], n["reward"], rows[1], *step, last, end, present)
             with self._parts.all_or_nothing():
                 delta: Vector = self._stepper.step(now)

@@ -18,6 +18,7 @@ from preftd._src.arrays import (
     as_count,
     as_flag,
     check_not_negative,
+    number,
     whole,
 )
 from preftd._src.learners.actor_critic.actor import (
@@ -51,6 +52,7 @@ from preftd._src.learners.actor_critic.stream import Stream, generator_of, gener
 from preftd._src.learners.base import Learner, are_counts, as_state, checked_state, refuse_unless
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.learners.transition import MOST_FEATURES, DivergedError, numbers_of
+from preftd._src.learners.views import in_view_of, known_view
 from preftd._src.randomness import generator
 from preftd.preferences import as_preference
 from preftd.rules import Rule
@@ -137,6 +139,7 @@ class ActorCriticLearner(Learner):
     ) -> None:
         super().__init__(as_count("size", size, 1, MOST_FEATURES), rule)
         check_parts(actor, critic)
+        critic = in_view_of(rule, critic)
         self.actions = as_count("actions", actions, 1, MOST_FEATURES)
         self.actor, self.critic = actor, critic
         self.step_size = as_pair(step_size)
@@ -144,7 +147,7 @@ class ActorCriticLearner(Learner):
         self._sizes = Sizes(self.size, actor.units, self.actions)
         self._actor_state = start_actor(actor, self._sizes, own)
         self._generator = generator("actions", own)
-        self._view = VIEWS.index(critic.view)
+        self._view = VIEWS.index(known_view(critic))
         self._features = CriticFeatures(self.size, critic)
         self._weights: Vector = np.zeros(self._features.size)
         self._streams: list[Stream] = []
@@ -273,7 +276,7 @@ class ActorCriticLearner(Learner):
             now = Now(kept.steps, paid, kept.discount_t, ahead, share, decay, gain, ends)
             kept.show(x)
             kept.show(y, ahead=1)
-            delta = self._step(kept, chosen, now)
+            delta = self._step(kept, chosen, now, number("beta", beta))
             kept.follow_on = follow_on
             return delta
 
@@ -405,10 +408,10 @@ class ActorCriticLearner(Learner):
         self._features.write(self._one.x, 0, self._one.features)
         return float(value_of(self._weights, self._one.features, 0))
 
-    def _step(self, stream: Stream, action: int, now: Now) -> float:
+    def _step(self, stream: Stream, action: int, now: Now, beta: float) -> float:
         """Learn from a step, and at the end of an episode from all of it; nothing if it diverges.
 
-        Returns δ.
+        Returns δ. `now` has how much is bootstrapped, `beta` may weight the actor's step.
         """
         buffer, t, actor, alpha = stream.buffer, now.t, self._actor_state, self.step_size.critic
         largest = extent(self._weights, stream.trace, buffer.features, t)
@@ -426,7 +429,7 @@ class ActorCriticLearner(Learner):
         if not np.isfinite(delta):
             raise DivergedError("the prediction is not finite: lower the critic's step size.")
         buffer.action[t], buffer.reward[t], buffer.discount[t] = action, now.reward, now.discount
-        buffer.decay[t], buffer.gain[t] = now.decay, (now.gain, 1.0, now.beta)[actor.gain]
+        buffer.decay[t], buffer.gain[t] = now.decay, (now.gain, 1.0, beta)[actor.gain]
         stream.steps, stream.discount_t = t + 1, now.discount
         if now.ends:
             recall(buffer, t + 1, actor)

@@ -9,6 +9,7 @@ from preftd._src.arrays import InputError, as_count, as_flag, instance, short, u
 from preftd._src.experience.encoders import Encoder
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.learners.transition import MOST_FEATURES
+from preftd._src.learners.views import check_view
 from preftd._src.names import nearest
 
 GAINS = ("rule", "one", "beta")
@@ -75,8 +76,8 @@ class Critic:
 
     Parameters
     ----------
-    view : {"backward", "true_online", "held"}
-        When and how weights move, as for `Linear`.
+    view : {"held", "backward", "true_online"}, optional
+        When and how weights move, as for `Linear` (default: that of the rule, held for PTD).
     features : Encoder, optional
         Turns an observation into features, such as `TileCoding` or `Fourier` (default: the
         observation itself).
@@ -96,14 +97,14 @@ class Critic:
 
     """
 
-    view: str = "backward"
+    view: str | None = None
     features: Encoder | None = None
     bias: bool = False
     truncation: str = "bootstrap"
     bounded: bool = False
 
     def __post_init__(self) -> None:
-        nearest("view", self.view, VIEWS)
+        check_view(self.view, VIEWS)
         for name in ("bias", "bounded"):
             object.__setattr__(self, name, as_flag(name, getattr(self, name)))
         nearest("truncation", self.truncation, TRUNCATIONS)
@@ -115,11 +116,11 @@ class Critic:
 
 
 def changed(given: Actor | Critic) -> list[str]:
-    """The options that differ from the default, as words of a label."""
+    """The options that differ from the default, as words of a label; none for the paper's view."""
     usual = type(given)()
     words = []
     for name, value in vars(given).items():
-        if value == getattr(usual, name):
+        if value == getattr(usual, name) or (name, value) == ("view", "backward"):
             continue
         if isinstance(value, bool):
             words.append(f"{type(given).__name__.lower()} {name}")

@@ -40,6 +40,7 @@ from preftd._src.learners.actor_critic.critic import (
 )
 from preftd._src.learners.actor_critic.options import VIEWS, as_discount
 from preftd._src.learners.step_size import StepSizePair
+from preftd._src.learners.views import known_view
 from preftd._src.randomness import generator
 from preftd._src.rules.interest import FromBeta, as_interest
 from preftd._src.tasks.control_kernel import Tables, reset_kernel, step_kernel
@@ -315,6 +316,8 @@ def compiled_run(
     encoding = Encoding.of(spec.critic.features, spec.critic.bias)
     if not isinstance(tables, Tables) or encoding is None:
         return None
+    if type(rule).bootstrap is not Rule.bootstrap:
+        return None
     classes = Classes.of(rule, preference)
     if classes is None:
         return None
@@ -363,7 +366,7 @@ class CompiledRun:
                 np.zeros(size),
                 Trace.empty(size),
                 self._encoding,
-                VIEWS.index(critic.view),
+                VIEWS.index(known_view(critic)),
                 critic.truncation == "terminate",
                 critic.bounded,
             ),

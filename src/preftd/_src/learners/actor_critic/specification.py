@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, SupportsIndex, final
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, SupportsIndex, final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from preftd._src.learners.actor_critic.options import (
 )
 from preftd._src.learners.step_size import StepSizePair, listed
 from preftd._src.learners.transition import DivergedError
+from preftd._src.learners.views import in_view_of
 from preftd._src.rules.rule import as_rule
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
@@ -65,6 +66,10 @@ class ActorCritic:
     def label(self) -> str:
         """Its name in figures: options that differ from the defaults."""
         return ", ".join(["actor-critic", *changed(self.actor), *changed(self.critic)])
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The same, with the view of the rule if the critic names none."""
+        return replace(self, critic=in_view_of(rule, self.critic))
 
     def learner(
         self,
@@ -114,7 +119,7 @@ class ActorCritic:
         signal, first = as_preference(preference), as_count("seed", seed, 0)
         pairs = [as_pair(given) for given in listed("step_sizes", step_sizes)]
         count = as_count("episodes", episodes, 1, MOST_STEPS)
-        compiled = compiled_run(self, task, rule, signal)
+        compiled = compiled_run(self.for_rule(rule), task, rule, signal)
         measured = np.full((len(MEASURES), len(pairs), count), np.nan)
         for column, pair in enumerate(pairs):
             own = measured[:, column]

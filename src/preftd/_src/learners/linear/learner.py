@@ -44,8 +44,9 @@ from preftd._src.learners.transition import (
     refused_step,
     refused_stream,
 )
+from preftd._src.learners.views import view_of
 from preftd._src.names import nearest
-from preftd._src.rules.rule import broadcast
+from preftd._src.rules.rule import bootstrapped, broadcast
 from preftd.experience import Experience, Indices
 from preftd.rules import Rule
 
@@ -67,9 +68,10 @@ class LinearLearner(StreamLearner):
         TD(), PTD(), ETD(...) or your own.
     step_size : float, array of shape (size,), or Decreasing
         One for all features or one for each; `Decreasing(...)` decreases with the number of steps.
-    view : {"backward", "true_online", "held", "forward"}
-        When and how weights move; docs/learners.md says when to choose which. "forward" learns from
-        whole episodes only: it has `learn`, but no `update`.
+    view : {"held", "backward", "true_online", "forward"}, optional
+        When and how weights move (default: that of the rule, held for PTD); docs/learners.md says
+        when to choose which. "forward" learns from whole episodes only: it has `learn`, but no
+        `update`.
     bounded : bool
         Whether gains are at most ``1 / (α |x|²)``: no step then moves a prediction past its target.
     predictions : int
@@ -82,7 +84,7 @@ class LinearLearner(StreamLearner):
     >>> from preftd import PTD, tasks
     >>> from preftd.preferences import Observability
     >>> learner = LinearLearner(size=2, rule=PTD(), step_size=0.5)
-    >>> learner.update([1.0, 0.0], 2.0, [0.0, 1.0], discount=0.9, beta=1.0)
+    >>> learner.update([1.0, 0.0], 2.0, None, discount=0.0, beta=1.0)
     2.0
     >>> learner.predict([1.0, 0.0])
     1.0
@@ -99,7 +101,7 @@ class LinearLearner(StreamLearner):
         rule: Rule,
         step_size: ArrayLike | Decreasing,
         *,
-        view: str = "backward",
+        view: str | None = None,
         bounded: bool = False,
         predictions: int | None = None,
     ) -> None:
@@ -107,6 +109,7 @@ class LinearLearner(StreamLearner):
         if predictions is not None:
             predictions = as_count("predictions", predictions, 1, MOST_FEATURES)
         super().__init__(size, rule, predictions)
+        view = view_of(rule, view)
         nearest("view", view, VIEWS)
         if predictions is not None and not VIEWS[view].online:
             raise InputError(f"the {view} view learns one prediction: leave out predictions.")
@@ -206,7 +209,8 @@ class LinearLearner(StreamLearner):
         check_follow_on(carried)
         end = np.where(discount == 0, 1.0, -1.0 if end_share is None else end_share)
         gain = bounded_gains(gain[0], reach)
-        numbers = (reward, discount, discount_t, decay[0], gain, step_size, signals["beta"], end)
+        beta = bootstrapped(self.rule, signals["beta"])
+        numbers = (reward, discount, discount_t, decay[0], gain, step_size, beta, end)
         delta = self._state.step(x, y, np.array(np.broadcast_arrays(*numbers)))
         if delta is None:
             raise self._why_not(pair, numbers)

@@ -11,7 +11,7 @@ state to the next, without values at states with β = 0
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,7 @@ from preftd._src.learners.step_size import as_fixed_sizes
 from preftd._src.learners.steps import UNFINISHED, Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.learners.vectors import WIDTH, aligned
+from preftd._src.learners.views import check_view, in_view_of, known_view
 from preftd._src.names import nearest
 from preftd._src.tasks.scored import Scored
 from preftd.rules import Rule
@@ -56,8 +57,8 @@ class Network:
     ----------
     units : int
         The width of the hidden layer.
-    view : {"backward", "forward", "held"}
-        When and how weights move.
+    view : {"held", "backward", "forward"}, optional
+        When and how weights move (default: that of the rule, held for PTD).
     optimiser : {"sgd", "adam"}
         Adam (torch's defaults) is for the forward view: one step per episode, along the mean update
         of its steps.
@@ -70,13 +71,14 @@ class Network:
 
     Examples
     --------
-    >>> Network(units=4).start(size=3, step_sizes=[0.1, 0.2], seed=0).predict([[1, 0, 0]]).shape
+    >>> networks = Network(units=4, view="held").start(size=3, step_sizes=[0.1, 0.2], seed=0)
+    >>> networks.predict([[1, 0, 0]]).shape
     (1, 2)
 
     """
 
     units: int
-    view: str = "backward"
+    view: str | None = None
     optimiser: str = "sgd"
     init: str = "uniform"
     bounded: bool = False
@@ -85,12 +87,12 @@ class Network:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", as_count("units", self.units, 1, MOST_FEATURES))
-        nearest("view", self.view, VIEWS)
+        check_view(self.view, VIEWS)
         nearest("optimiser", self.optimiser, OPTIMISERS)
         nearest("init", self.init, INITS)
         if self.optimiser == "adam" and self.view != "forward":
             raise InputError(
-                f"adam takes one step per episode, the {self.view} view more: "
+                "adam takes one step per episode, which only the forward view does: "
                 "use view='forward', or optimiser='sgd'."
             )
         object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
@@ -103,14 +105,18 @@ class Network:
     @property
     def label(self) -> str:
         """Its name in figures, next to the rule's."""
-        adam = ", Adam" if self.optimiser == "adam" else ""
-        bounded = ", bounded" if self.bounded else ""
-        return f"{self.units} units, {self.view}{adam}{bounded}"
+        adam = "Adam" if self.optimiser == "adam" else ""
+        bounded = "bounded" if self.bounded else ""
+        return ", ".join(filter(None, (f"{self.units} units", self.view, adam, bounded)))
 
     @property
     def watchable(self) -> bool:
         """Whether a signal may watch the learner: if it learns one transition at a time."""
-        return VIEWS[self.view]
+        return self.view is None or VIEWS[self.view]
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The same, with the view of the rule if it names none."""
+        return in_view_of(rule, self)
 
     def learner(
         self, size: int, rule: Rule, step_size: float, seed: SupportsIndex = 0
@@ -132,6 +138,7 @@ class NetworkBatch:
     def __init__(
         self, spec: Network, size: SupportsIndex, step_sizes: Any, seed: SupportsIndex
     ) -> None:
+        self._view = known_view(spec)
         self.spec, self.size = spec, as_count("size", size, 1, MOST_FEATURES)
         self.step_sizes = np.array(as_fixed_sizes("networks", step_sizes))
         lanes, units = self.step_sizes.size, spec.units
@@ -159,9 +166,9 @@ class NetworkBatch:
         lesson = Lesson(self._weights, self.spec.units, self.step_sizes, steps, squares)
         if self.moments is not None:
             learn_adam(lesson, self.moments, scored, errors)
-        elif self.spec.view == "forward":
+        elif self._view == "forward":
             learn_forward(lesson, scored, errors)
-        elif self.spec.view == "held":
+        elif self._view == "held":
             learn_held(lesson, scored, errors, False)
         else:
             learn_backward(lesson, scored, errors, SHORT * self.spec.units)

@@ -39,6 +39,7 @@ from preftd._src.learners.transition import (
     check_features_finite,
     refused_stream,
 )
+from preftd._src.learners.views import view_of
 from preftd.experience import Experience, Indices
 from preftd.rules import Rule
 
@@ -112,13 +113,13 @@ class NetworkLearner(StreamLearner):
         step_size: float,
         units: int,
         *,
-        view: str = "backward",
+        view: str | None = None,
         optimiser: str = "sgd",
         init: str = "uniform",
         bounded: bool = False,
         seed: SupportsIndex = 0,
     ) -> None:
-        alpha = as_step_size("step_size", step_size)
+        alpha, view = as_step_size("step_size", step_size), view_of(rule, view)
         spec = Network(units, view, optimiser, init, bounded)
         self._batch = spec.start(size, [alpha], seed)
         super().__init__(self._batch.size, rule)

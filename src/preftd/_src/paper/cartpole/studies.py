@@ -54,7 +54,7 @@ class Choices(NamedTuple):
     """What the paper leaves open, as variant B settles it."""
 
     actor: Actor = Actor()
-    critic: Critic = Critic(truncation="terminate")
+    critic: Critic = Critic("backward", truncation="terminate")
     limit: int = 200
     critic_sizes: Sequence[float] = CRITIC_SIZES
 
@@ -62,14 +62,14 @@ class Choices(NamedTuple):
 PLAIN = Choices()
 VARIANTS = {
     "no biases": PLAIN,
-    "biases": Choices(Actor(bias=True), Critic(bias=True, truncation="terminate")),
+    "biases": Choices(Actor(bias=True), Critic("backward", bias=True, truncation="terminate")),
 }
 """Variants B and A."""
 ABLATIONS = {
     "biases": VARIANTS["biases"],
-    "critic bias": Choices(critic=Critic(bias=True, truncation="terminate")),
+    "critic bias": Choices(critic=Critic("backward", bias=True, truncation="terminate")),
     "tile coding": Choices(
-        critic=Critic(features=TILES, truncation="terminate"), critic_sizes=TILE_SIZES
+        critic=Critic("backward", TILES, truncation="terminate"), critic_sizes=TILE_SIZES
     ),
     "SGD on the sum": Choices(Actor(optimiser="sgd")),
     "SGD on the mean": Choices(Actor(optimiser="sgd", reduction="mean")),
@@ -77,7 +77,7 @@ ABLATIONS = {
     "Xavier weights": Choices(Actor(init="xavier")),
     "small weights": Choices(Actor(init="small")),
     "limit 500": Choices(limit=500),
-    "truncation that bootstraps": Choices(critic=Critic(truncation="bootstrap")),
+    "truncation that bootstraps": Choices(critic=Critic("backward", truncation="bootstrap")),
     "actor gain 1": Choices(Actor(gain="one")),
 }
 """One choice at a time is another one."""

@@ -31,7 +31,7 @@ METHODS = {
     "PTD": PTD(),
 }
 FORMS = {
-    "backward": ActorCritic(),
+    "backward": ActorCritic(critic=Critic("backward")),
     "held": ActorCritic(critic=Critic(view="held")),
     "held, actor 1": ActorCritic(Actor(gain="one"), Critic(view="held")),
     "held, actor β": ActorCritic(Actor(gain="beta"), Critic(view="held")),
@@ -109,7 +109,7 @@ def _rooms(name: str) -> Study:
         tasks={states: partial(_acted, states) for states in SCORED[:2]},
         rules={"TD(λ)": TD(), "PTD": PTD()},
         preferences=chosen | {constant(1 - one): Constant(one) for one in ELSEWHERE},
-        learners=ActorCritic(Actor(units=UNITS)),
+        learners=ActorCritic(Actor(units=UNITS), Critic("backward")),
         step_sizes=ROOM_PAIRS,
         episodes=300,
         seeds=SEEDS,

@@ -57,15 +57,18 @@ SPIKES = 0.98
 says how high they are."""
 VARIANTS = {
     "PTD": {
-        ("PTD", beta): beta
-        for beta in ("β = 1, 0", "β = 0.75, 0", "β = 0.5, 0", "β = 1, 0.05", "β = 1, 0.2")
+        ("PTD", "β = 1, 0"): "as in the paper",
+        ("PTD", "β = 0.75, 0"): "observable: β = 0.75",
+        ("PTD", "β = 0.5, 0"): "observable: β = 0.5",
+        ("PTD", "β = 1, 0.05"): "hidden: β = 0.05",
+        ("PTD", "β = 1, 0.2"): "hidden: β = 0.2",
     },
     "ETD-variable": {
-        ("ETD-variable", "β = 1, 0"): "i = 0.5, 0; β = 1, 0",
-        ("ETD, interest 0.25, 0", "β = 1, 0"): "i = 0.25, 0",
-        ("ETD-variable", "β = 0.5, 0"): "β = 0.5, 0",
-        ("ETD, interest 0.5, 0.05", "β = 1, 0"): "i = 0.5, 0.05",
-        ("ETD-variable", "β = 1, 0.2"): "β = 1, 0.2",
+        ("ETD-variable", "β = 1, 0"): "as in the paper",
+        ("ETD, interest 0.25, 0", "β = 1, 0"): "observable: interest 0.25",
+        ("ETD-variable", "β = 0.5, 0"): "observable: β = 0.5",
+        ("ETD, interest 0.5, 0.05", "β = 1, 0"): "hidden: interest 0.05",
+        ("ETD-variable", "β = 1, 0.2"): "hidden: β = 0.2",
     },
 }
 """What figure A.5 shows of each method, and its names: the paper's extreme values first, then one
@@ -108,9 +111,9 @@ def _figure_a5(results: Found) -> Figure:
     return _draw(
         rows,
         shown,
-        "; where β and interest are 0 on hidden states, it is 0. Given are β and interest i on "
-        "observable, then on hidden states; for ETD-variable i = 0.5, 0 and β = 1, 0 where not "
-        "given; λ is 1 − β.",
+        "; where β and interest are 0 on hidden states, it is 0. As in the paper: β = 1 on "
+        "observable and 0 on hidden states, and for ETD-variable an interest of 0.5 and 0; labels "
+        "say what is changed, and on which states. λ is 1 − β.",
     )
 
 
@@ -153,7 +156,7 @@ def _figure_a3(results: Found) -> Figure:
         )
         for name, study in FOUR_METHODS.items()
     ]
-    counted = Counted(at_length(LENGTHS[-1]), lambda panels: panels[-1].lines)
+    counted = Counted(f"the runs at {at_length(LENGTHS[-1])}", lambda panels: panels[-1].lines)
     note = f"Scores over {SEARCHED.episodes} episodes."
     return draw_search(rows, LEVEL, note, counted=counted, wide=COLUMN)
 

@@ -269,6 +269,22 @@ def chain_verdicts() -> Mapping[str, Verdict]:
     }
 
 
+def chain_effect() -> tuple[str, str]:
+    """By what theory decides, as text: the number of each chain and rule, and what it is."""
+    told = {
+        rule: " and ".join(
+            _number(float(d.eigenvalues.real.min()))
+            for every in diagnoses().values()
+            for d in every
+            if d.rule.name == rule
+        )
+        for rule, _ in CLAIMED.values()
+    }
+    effect = "; ".join(f"{rule} {numbers}" for rule, numbers in told.items())
+    what = "least real part of the eigenvalues of A on the two chains (below 0: diverges); exact."
+    return effect, what
+
+
 def _chain(name: str, found: list[Diagnosis]) -> Chain:
     task = make(name)
     features = task.features.columns(slice(None))

@@ -24,9 +24,10 @@ from matplotlib.transforms import (
 
 from preftd._src.arrays import InputError, Vector
 from preftd._src.experiments.measures import Score
-from preftd._src.experiments.results import Results
+from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd._src.report.figures.layout import fit_titles, grow, in_points
 from preftd._src.style import (
+    EDGE,
     LOOKS,
     MARK,
     POINTS,
@@ -132,6 +133,13 @@ def with_diverged(results: Results, found: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([found, results.lost], how="diagonal")
 
 
+def with_rest(found: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+    """Add a column "rest": the mean score of the runs that did not diverge, null if all did."""
+    on = [*ALGORITHM, *STEP_SIZE]
+    fine = runs.filter(~pl.col("diverged")).group_by(on).agg(pl.col("score").mean().alias("rest"))
+    return found.join(fine, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
 def panels(study: pl.DataFrame, found: pl.DataFrame) -> list[Panel]:
     """Return a panel per task with a line per rule, preference and learner.
 
@@ -232,6 +240,34 @@ def draw_line(axes: Axes, line: Line, across: str, rows: pl.DataFrame, marked: b
     what = across.replace("_", " ")
     attach(drawn, Shown(line.label, method_of(rule), band, what, step_sizes_of(rows)))
     return height_of(axes, band.centre[-1]) if rows.height else np.nan
+
+
+def draw_partly_diverged(axes: Axes, line: Line, across: str, score: Score) -> None:
+    """Draw a hollow marker at every value at which some runs diverged, but not all.
+
+    Parameters
+    ----------
+    axes : Axes
+    line : Line
+        Its rows, from `with_rest`.
+    across : str
+        The column along the horizontal axis.
+    score : Score
+        If it has a ceiling, it says what diverged runs count; otherwise the others are shown alone.
+
+    """
+    value = "rest" if score.ceiling is None else "centre"
+    some = (pl.col("diverged") > 0) & (pl.col("diverged") < pl.col("seeds"))
+    rows = line.rows.filter(some & pl.col(value).is_finite()).sort(across)
+    if not rows.height:
+        return
+    x, centre = (rows[name].to_numpy() for name in (across, value))
+    hollow: Any = {"markerfacecolor": "white", "markeredgecolor": line.look.colour}
+    drawn = axes.plot(x, centre, line.look.marker, markersize=MARK, markeredgewidth=EDGE, **hollow)
+    label = f"{line.label}, runs that did not diverge" if value == "rest" else line.label
+    rule = line.rows["rule"][0] if "rule" in line.rows.columns else line.label
+    what, band = across.replace("_", " "), Band.exact(x, centre)
+    attach(drawn, Shown(label, method_of(rule), band, what, step_sizes_of(rows)))
 
 
 def height_of(axes: Axes, value: float) -> float:
@@ -445,11 +481,15 @@ def write_cross_counts(axes: Axes, lines: Sequence[Line], rows: Sequence[str]) -
         attach([*marker, count], line.label)
 
 
+HOLLOW = "Hollow: some runs diverged, and the mean is that of the others."
+
+
 def crosses_note(what: str) -> str:
     """Return a line of a note that explains crosses; `what` is the plural of what they mark."""
     sizes = "large: all, small: some"
     return (
-        f"\n×: {what} at which runs diverged ({sizes}); at the right, the number of diverged runs."
+        f"\n×: {what} at which runs diverged ({sizes}); at the right, the number of diverged runs. "
+        f"{HOLLOW}"
     )
 
 

@@ -45,6 +45,7 @@ from preftd._src.report.figures.lines import (
     crosses_note,
     draw_crosses,
     draw_line,
+    draw_partly_diverged,
     drawable,
     height_of,
     label_ends,
@@ -52,6 +53,7 @@ from preftd._src.report.figures.lines import (
     panels,
     step_sizes_of,
     with_diverged,
+    with_rest,
     write_cross_counts,
 )
 from preftd._src.style import (
@@ -240,7 +242,8 @@ def step_sizes(results: Results) -> Figure:
 
 def step_size_scores(results: Results) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return scores of all step sizes, and the rows of the chosen ones."""
-    tried = results.step_sizes(LEVEL).filter(pl.col("step_size").is_not_null())
+    tried = with_rest(results.step_sizes(LEVEL), results.tried)
+    tried = tried.filter(pl.col("step_size").is_not_null())
     found = _by_kind(tried)
     on = [*ALGORITHM, *STEP_SIZE]
     return found, found.join(
@@ -276,6 +279,7 @@ def draw_step_sizes(axes: Axes, panel: Panel, rings: pl.DataFrame, score: Score)
     for line in panel.lines:
         rows = drawable(line.rows, score)
         draw_line(axes, line, "step_size", rows, marked=True)
+        draw_partly_diverged(axes, line, "step_size", score)
         _ring(axes, line, rings)
         # Lines may leave the panel: a label is at the height of the best point of its line.
         centres = rows["centre"].to_numpy()
@@ -332,7 +336,8 @@ def widths(results: Results) -> Figure:
     study = results.runs.filter(pl.col("units").is_not_null())
     if not study.height:
         raise InputError("no learner of the study is a network: draw another figure.")
-    found = with_diverged(results, results.widths(LEVEL)).filter(pl.col("units").is_not_null())
+    reported = with_rest(results.widths(LEVEL), results.reported)
+    found = with_diverged(results, reported).filter(pl.col("units").is_not_null())
     units = study["units"].unique().sort().to_list()
     return _lines_figure(
         panels(_families(study, study), _families(found, study)),
@@ -353,6 +358,7 @@ def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) ->
     for line in panel.lines:
         rows = drawable(line.rows, score)
         end = draw_line(axes, line, "units", rows, marked=True)
+        draw_partly_diverged(axes, line, "units", score)
         reaches = units[-1] in rows["units"]
         labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
     return labels

@@ -4,6 +4,7 @@ A page may say when, where and by what its results were computed, from the manif
 and hold the explorer, a small chain to play with, computed in the browser.
 """
 
+import re
 import shlex
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -26,6 +27,10 @@ SCRIPTS = (
     *("theory", "drawing", "chain_picture", "presets"),
 )
 """Scripts `explorer_NAME.js` in the order in which they need each other; `explorer.js` is last."""
+
+
+CLIP = re.compile("<clipPath .*?</clipPath>", re.DOTALL)
+"""They stand at the top of the page: in a figure that is folded they would not clip thumbnails."""
 
 
 class Shot(NamedTuple):
@@ -101,6 +106,7 @@ def write_page(
         styles=map(Markup, styles),
         scripts=map(Markup, scripts),
         drawn=markup,
+        clips=Markup("".join(CLIP.findall("".join(shot.plot.svg for shot in shots)))),  # noqa: S704
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **content,
     )
@@ -109,8 +115,8 @@ def write_page(
 
 
 def markup(plot: Plot) -> Markup:
-    """The SVG of a figure, in which matplotlib has escaped all texts."""
-    return Markup(plot.svg)  # noqa: S704
+    """The SVG of a figure, in which matplotlib has escaped all texts; without its clip paths."""
+    return Markup(CLIP.sub("", plot.svg))  # noqa: S704
 
 
 def policy(styles: Sequence[str], scripts: Sequence[str]) -> str:
