@@ -149,7 +149,7 @@ def test_a_step_size_that_a_learner_refuses_does_not_spoil_those_beside_it(
     }
     assert len(failed) == 4
     if wrong == "shape":
-        assert "gave errors of shape (4, 1): give one for each" in failed[0].failure.error
+        assert "returned errors of shape (4, 1): give one for each" in failed[0].failure.error
     found = results(study, tmp_path).runs
     assert found.height == 24 - 4
     for size in (0.1, 0.5):

@@ -97,7 +97,7 @@ class Twice:
 
 
 def test_an_executor_that_gives_something_twice_is_told_so(tmp_path: Path) -> None:
-    with pytest.raises(FailedError, match="gave a result that was not asked for, or twice"):
+    with pytest.raises(FailedError, match="returned a result twice, or for an unknown job"):
         run(small(), tmp_path, executor=Twice(), progress=Told())
     assert computed(small(), tmp_path) == 0
 

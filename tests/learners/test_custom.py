@@ -90,7 +90,7 @@ def test_a_word_does_not_say_whether_there_is_a_step_size() -> None:
         (lambda f: np.zeros((len(f), 1)), r"shape \(3, 1\) for 3 rows of features"),
         (lambda f: ["a"] * len(f), "not an array of real numbers"),
         (lambda f: np.zeros(len(f), dtype=complex), "not an array of real numbers"),
-        (lambda _: None, "predict gave None, which is not"),
+        (lambda _: None, "predict returned None, not an array"),
         (lambda f: torch.zeros(len(f), requires_grad=True), r"values\.detach\(\)\.numpy\(\)"),
         (lambda _: [[1.0], [1.0, 2.0]], "not an array of real numbers"),
     ],

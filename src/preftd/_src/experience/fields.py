@@ -160,17 +160,17 @@ def _check_episodes(found: Mapping[str, Any]) -> None:
         t = int(np.argmax(apart)) + 1
         raise InputError(
             f"is_first[{t}] is {first[t]} and is_last[{t - 1}] is {last[t - 1]}: let an episode "
-            "start where the one before has ended, and only there."
+            "start where the previous one has ended, and only there."
         )
-    # Where an episode starts, its discount is 0; elsewhere it is that of the step before.
+    # Where an episode starts, its discount is 0; elsewhere it is that of the previous step.
     odd = discount_t[1:] != found["discount_tp1"][:-1] * ~first[1:]
     if odd.any():
         t = int(np.argmax(odd)) + 1
         before = "an episode starts" if first[t] else f"discount_tp1[{t - 1}] is"
         value = "" if first[t] else f" {found['discount_tp1'][t - 1]:g}"
         raise InputError(
-            f"discount_t[{t}] is {discount_t[t]:g}, but {before}{value}: give that of the step "
-            "before, and 0 where an episode starts."
+            f"discount_t[{t}] is {discount_t[t]:g}, but {before}{value}: give that of the previous "
+            "step, and 0 where an episode starts."
         )
 
 

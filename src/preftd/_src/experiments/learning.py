@@ -173,12 +173,12 @@ class Lane:
     def learn(self, steps: Steps | Experience, scored: Scored, known: Mapping[str, Vector]) -> None:
         """Learn from a piece, and record its measures; `known` are those that all lanes share."""
         with self._noting_failure():
-            name = "what the learner gave as errors"
+            name = "the errors that the learner returned"
             found = as_array(name, self._batch.learn(steps, scored), finite=False)
             wanted = (int(steps.is_last.sum()), len(self.step_sizes))
             if found.shape != wanted:
                 raise InputError(
-                    f"the learner gave errors of shape {found.shape}: give one for each episode "
+                    f"the learner returned errors of shape {found.shape}: give one for each episode "
                     f"and step size, {wanted}."
                 )
             check_not_negative(name, found)
@@ -198,7 +198,7 @@ class Lane:
             )
             if not isinstance(found, Mapping):
                 raise InputError(
-                    f"the learner's run gave {short(found)}: let it return measures by name."
+                    f"the learner's run returned {short(found)}: let it return measures by name."
                 )
             wanted = (len(self.step_sizes), trial.episodes)
             for measure in trial.measures:
@@ -207,11 +207,11 @@ class Lane:
                         f"the learner yields {', '.join(found)}, not {measure.name!r}: let `run` "
                         "return it too, or leave it out of measures."
                     )
-                name = f"what the learner gave as {measure.name!r}"
+                name = f"the learner's {measure.name!r}"
                 numbers = as_array(name, found[measure.name], finite=False)
                 if numbers.shape != wanted:
                     raise InputError(
-                        f"the learner gave {measure.name!r} of shape {numbers.shape}: give one for "
+                        f"the learner returned {measure.name!r} of shape {numbers.shape}: give one for "
                         f"each step size and episode, {wanted}."
                     )
                 self.measured[measure.name] = measure.bounded(numbers)

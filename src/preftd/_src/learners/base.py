@@ -353,7 +353,7 @@ class StreamLearner(Learner):
     def _take(self, pair: Pair, given: Given, end: Any) -> tuple[Any, Any, Any]:
         """Learn from a transition; returns δ, the state of the rule, and the discount.
 
-        given  reward, discount, β, interest and ρ as the user gave them
+        given  reward, discount, β, interest and ρ from the user
         end    β of x_{t+1} where the episode is truncated after this step, None where it is not
         """
         reward, discount, beta, decay, gain, follow_on = numbers_of(

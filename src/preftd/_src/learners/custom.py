@@ -195,12 +195,12 @@ class CustomBatch:
             for method in ("learn", "predict"):
                 if not callable(getattr(learner, method, None)):
                     raise InputError(
-                        f"the factory gave {short(learner)}, which has no {method}: let it give an "
+                        f"the factory returned {short(learner)}, without {method}: let it return an "
                         "object with learn(episode) and predict(features)."
                     )
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
-        """Let each learn episode by episode; mean squared errors, episodes × step sizes."""
+        """Learn episode by episode with each; mean squared errors, episodes × step sizes."""
         shown = scored_features(scored)
         rows = []
         for which in steps.episodes():
@@ -220,12 +220,12 @@ def _values(given: Any, count: int) -> Vector:
         values = as_array("the prediction", given, finite=False)
     except InputError as error:
         raise InputError(
-            f"predict gave {short(given)}, which is not an array of real numbers: let it give one "
+            f"predict returned {short(given)}, not an array of real numbers: let it return one "
             f"of shape ({count},), in torch values.detach().numpy()."
         ) from error
     if values.shape != (count,):
         raise InputError(
-            f"predict gave an array of shape {values.shape} for {count} rows of features: "
+            f"predict returned an array of shape {values.shape} for {count} rows of features: "
             f"let it give one of shape ({count},)."
         )
     return values

@@ -213,8 +213,8 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
             super().load_state_dict(given)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"the state cannot be loaded ({short(str(error))}): give what state_dict of an "
-                "optimiser for the same parameters and streams gave."
+                f"the state cannot be loaded ({short(str(error))}): give the state_dict of an "
+                "optimiser for the same parameters and streams."
             ) from None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Advantages of the tokens that a policy wrote, among others that it did not.
 
-A response of a language-model agent holds tokens of the policy, which are trained, and tokens of
+A response of a language-model agent contains tokens of the policy, which are trained, and tokens of
 tools, of the environment and of padding, which are not: *masked* ones. Time passes at trained
 tokens only. With β = 0 and a discount of 1 into masked tokens, and β = 1 − λ and a discount of γ
 into trained ones, the β-return skips masked tokens: nothing is bootstrapped from their values, and

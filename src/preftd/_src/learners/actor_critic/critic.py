@@ -147,8 +147,8 @@ class CriticFeatures:
             indices = as_indices("features", found, self._own)
             if indices.size + self._bias != self.ones:
                 raise InputError(
-                    f"the encoder gives {indices.size} indices, and {self.ones - self._bias} "
-                    "before: let it give the same number for all observations."
+                    f"the encoder returned {indices.size} indices, but {self.ones - self._bias} "
+                    "earlier: let it return the same number for all observations."
                 )
             into.active[t, : indices.size] = indices
             into.active[t, indices.size :] = self._own

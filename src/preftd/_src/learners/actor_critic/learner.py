@@ -233,7 +233,7 @@ class ActorCriticLearner(Learner):
     ) -> float:
         """Learn from one transition; bad input raises InputError and changes nothing.
 
-        The critic learns at once. If the episode ends here, so does the actor, from all of it.
+        The critic learns at once. If the episode ends here, the actor learns from all of it.
 
         Parameters
         ----------

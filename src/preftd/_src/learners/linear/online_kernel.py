@@ -141,7 +141,7 @@ def _online_factors(is_true: bool, work: Dense, lane: int) -> bool:
     else:
         work[FEATURES_TO_TRACE, lane] = work[GAIN, lane]
         work[NEW_TRACE_TO_WEIGHTS, lane] = work[STEP_SIZE, lane] * delta
-    # With v from the step before, δ need not show that x is not finite.
+    # With v from the previous step, δ need not show that x is not finite.
     return bool(np.isfinite(delta) & np.isfinite(value))
 
 

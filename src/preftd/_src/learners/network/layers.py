@@ -64,7 +64,7 @@ class Parameters(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> Parameters:
-        """What `arrays` gave."""
+        """The result of `arrays`."""
         hidden, hidden_bias, out, bias = (arrays[prefix + name] for name in cls._fields)
         return cls(hidden, hidden_bias, out, float(bias))
 
