@@ -328,7 +328,7 @@ wrong: Any = {"TD": TD, "text": "no", "number": 3}
         (lambda: stepped((1.0, 2.0)), r"transition is \(1\.0, 2\.0\): give a Transition"),
         (
             lambda: stepped(single(), lambda w, x: w * x),
-            r"apply returned shape \(2,\): let it return",
+            r"apply returned shape \(2,\): let it",
         ),
     ],
 )

@@ -178,8 +178,8 @@ class Lane:
             wanted = (int(steps.is_last.sum()), len(self.step_sizes))
             if found.shape != wanted:
                 raise InputError(
-                    f"the learner returned errors of shape {found.shape}: give one for each episode "
-                    f"and step size, {wanted}."
+                    f"the learner returned errors of shape {found.shape}: give one for each "
+                    f"episode and step size, {wanted}."
                 )
             check_not_negative(name, found)
             measured = {ERROR.name: ERROR.bounded(found.T), **known}
@@ -211,8 +211,8 @@ class Lane:
                 numbers = as_array(name, found[measure.name], finite=False)
                 if numbers.shape != wanted:
                     raise InputError(
-                        f"the learner returned {measure.name!r} of shape {numbers.shape}: give one for "
-                        f"each step size and episode, {wanted}."
+                        f"the learner returned {measure.name!r} of shape {numbers.shape}: give one "
+                        f"for each step size and episode, {wanted}."
                     )
                 self.measured[measure.name] = measure.bounded(numbers)
 

@@ -221,9 +221,7 @@ def following(
     def value(params: Tree, x: Array) -> Array:
         v = jnp.asarray(apply(params, x))
         if v.size != 1:
-            raise InputError(
-                f"apply returned shape {v.shape}: let it return one value for one input."
-            )
+            raise InputError(f"apply returned shape {v.shape}: let it return one value per input.")
         return v.reshape(())
 
     def ahead(params: Tree, step: Step) -> Array:

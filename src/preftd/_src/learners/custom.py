@@ -195,8 +195,8 @@ class CustomBatch:
             for method in ("learn", "predict"):
                 if not callable(getattr(learner, method, None)):
                     raise InputError(
-                        f"the factory returned {short(learner)}, without {method}: let it return an "
-                        "object with learn(episode) and predict(features)."
+                        f"the factory returned {short(learner)}, without {method}: let it return "
+                        "an object with learn(episode) and predict(features)."
                     )
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:

@@ -39,7 +39,7 @@ def values_of(module: Callable[[Tensor], Any], inputs: Tensor) -> Tensor:
     if not isinstance(found, Tensor) or found.shape not in ((len(inputs),), (len(inputs), 1)):
         shape = tuple(found.shape) if isinstance(found, Tensor) else short(found)
         raise InputError(
-            f"the module returned {shape} for {len(inputs)} inputs: let it return one value for each."
+            f"the module returned {shape} for {len(inputs)} inputs: let it return one for each."
         )
     return found.reshape(-1)
 
