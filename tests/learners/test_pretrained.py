@@ -129,7 +129,7 @@ def test_it_takes_part_in_studies_in_both_forms() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InputError, match="36 features, that of the training 16"):
+    with pytest.raises(InputError, match="36 features, the training task 16"):
         Pretrained(training()).start(36, SIZES, 0)
     with pytest.raises(InputError, match="did you mean 'xavier'"):
         Network(2, init="xavie")
@@ -192,5 +192,5 @@ def test_inputs_with_several_ones_are_refused() -> None:
     tiled = replace(taken, active=np.zeros((16, 2), dtype=np.int32))
     with pytest.raises(InputError, match="ones at several indices"):
         Pretrained(training()).learner(16, PTD(), 0.01).learn(tiled, 0.5)
-    with pytest.raises(InputError, match="36 features, that of the training 16"):
+    with pytest.raises(InputError, match="36 features, the training task 16"):
         Pretrained(training()).learner(36, PTD(), 0.01)

@@ -141,7 +141,7 @@ class Pretrained:
     def _check(self, size: int) -> None:
         if as_count("size", size) != self.training.task.features.size:
             raise InputError(
-                f"the task has {size} features, that of the training "
+                f"the task has {size} features, the training task "
                 f"{self.training.task.features.size}: train on a task with the same number."
             )
 

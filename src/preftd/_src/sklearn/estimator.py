@@ -156,7 +156,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, groups: Any = None) -> float:
         """Return R² of values, compared with the discounted sums of later rewards in y.
 
-        Rows count if β ≥ ½ and the sum is known, which needs long enough recordings after them.
+        Only rows with β ≥ ½ and a known sum count.
 
         Parameters
         ----------

@@ -109,7 +109,7 @@ class Bootstrapping:
         self._others = {self.share.tobytes(): self}
 
     def by(self, rule: Rule) -> Bootstrapping:
-        """The same process as a rule bootstraps in it; one and the same for rules that agree."""
+        """The process with the bootstrapping of a rule; shared by rules that agree."""
         share = bootstrapped(as_rule(rule), self.beta)
         made = Bootstrapping(self.process, self.beta, self.task, share)
         return self._others.setdefault(share.tobytes(), made)
