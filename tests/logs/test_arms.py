@@ -380,7 +380,7 @@ def test_scored_rows_that_are_a_selected_group_are_told(tmp_path: Path) -> None:
          "failed": fails & (np.arange(len(ids)) % 30 == 29)}
     )  # fmt: skip
     columns = LogColumns(["heat"], "cost", 0.95, episode="id", terminated="failed")
-    found = fit(log, columns, tmp_path, rules=["ridge"])
+    found = fit(log, columns, tmp_path / "all", rules=["ridge"])
     without, scored = found.summary["questions"][0]["selection"]
     assert (scored["rows"], scored["ended"], without["rows"]) == (600, 1.0, 1800)
     expected = log.filter(pl.Series(fails))["heat"].mean()
@@ -390,3 +390,7 @@ def test_scored_rows_that_are_a_selected_group_are_told(tmp_path: Path) -> None:
     assert "1,740 of 2,400 rows are censored" in notes
     assert "100% of the rows with an error have one because their episode terminates" in notes
     assert "They differ from those without one in heat by +0.9 standard deviations" in notes
+    ordered = fit(log, columns, tmp_path / "on", rules=["ridge"], walk_forward=True)
+    without, scored = ordered.summary["questions"][0]["selection"]
+    assert without["rows"] + scored["rows"] == (ordered.predictions()["fold"] >= 2).sum()
+    assert "They differ from those without one in heat by" in " ".join(ordered.summary["notes"])

@@ -147,7 +147,7 @@ def arms_of(rules: Sequence[Any]) -> tuple[Arm, ...]:
 def _arm(given: Any) -> Arm:
     if isinstance(given, Rule):
         return Arm(given.name.lower().replace("(λ)", ""), given.name, given)
-    nearest("rule", given, [*ARMS, *RULES])
+    nearest("rule", given, list(ARMS | RULES))
     return ARMS[given] if given in ARMS else Arm(given, RULES[given](1.0).name, RULES[given](1.0))
 
 

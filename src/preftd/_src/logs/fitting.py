@@ -36,8 +36,9 @@ The folder of an evaluation holds
                    use (the simplest whose error may be as small), more (for each: by what share its
                    error is larger, with _low and _high); null if none is known
     penalties      arm → the share of the mean of A's diagonal that was chosen as ε, or null
-    selection      rows without and with an error: rows, trusted, reward, inputs (means),
-                   ended (share of rows that are known because their episode terminates)
+    selection      of predicted rows without and with an error: rows, trusted (mean β), reward,
+                   inputs (means, weighed by β), ended (share of rows that are known because their
+                   episode terminates)
     errors         rows of a table: arm, prediction ("value", "held"), rows ("all", "trusted",
                    "untrusted"), count, rmse, relative (to the error of predicting the mean), each
                    with _low and _high: ends of a 95 % interval over resampled groups

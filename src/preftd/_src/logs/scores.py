@@ -19,7 +19,7 @@ from preftd._src.files import write_whole
 from preftd._src.kernels import kernel
 from preftd._src.logs.arms import ARMS, Arm, log_names, questions_of
 from preftd._src.logs.moments import past_of
-from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
+from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Piece, Settings, chunks, read_steps
 from preftd._src.logs.returns import ROUNDING, UNKNOWN, Realised, realised_returns
 from preftd._src.logs.solving import Solution
 from preftd._src.randomness import generator
@@ -157,7 +157,7 @@ def part_scores(
         counts and squares, of values and of held predictions, as `add_errors` counts them;
         unknown : rows without a known return, shape (questions,); described : (questions, 2, 4 +
         features), of rows without an error and with one: how many, Σ β, Σ r, those that are known
-        because an episode terminates, Σ x; begins : episodes that begin in each group; opens :
+        because an episode terminates, Σ β x; begins : episodes that begin in each group; opens :
         how many steps there are; spent : Σ −log γ of them, shape (discounts,).
 
     """
@@ -183,6 +183,7 @@ def part_scores(
     many = len(arms) * len(questions)
     tested = (steps.fold >= settings.split.tested)[: steps.own, None]
     known = realised.known[: steps.own] & tested
+    kinds = np.array([tested & ~known, known])
     for chunk in chunks(settings, part, steps):
         own = slice(chunk.which.start, min(chunk.which.stop, steps.own))
         rows = own.stop - own.start
@@ -194,7 +195,7 @@ def part_scores(
             block, at = chunk.rows_of(one), one.which
             values[block] = _values(settings, part.start + at.start, steps.fold[at], one.features,
                                     more[block], weights, solution)  # fmt: skip
-            _add_means(known[own][block], one.features, described[:, :, 4:])
+            _add_means(kinds[:, own][:, block], one, described[:, :, 4:])
         values, kept = values[:rows], np.empty((rows, len(which)))
         held = np.full(values.shape, np.nan)
         before = np.tile(into_rows[own], len(holds))
@@ -211,27 +212,37 @@ def part_scores(
             reward = steps.rewards[own, q % len(columns.reward)]
             ended = realised.ended[own, q]
             numbers = np.column_stack([np.ones(rows), beta, reward, ended])
-            for kind, some in enumerate((~scored, scored)):
+            for kind, some in enumerate(kinds[:, own, q]):
                 described[q, kind, :4] += numbers[some].sum(axis=0)
         if stem is not None:
             written.append(_predictions(settings, part, steps, realised, chunk, values, held))
     if stem is not None:
         write_whole(predictions_file(stem, part), pl.concat(written).write_parquet)
-    opens = steps.opens[: steps.own]
-    discounts = np.maximum(steps.discounts[:, : steps.own][:, opens], UNKNOWN)
+    unknown = (~realised.known[: steps.own]).sum(axis=0)
+    begins = np.bincount((part.groups * most // groups)[part.fresh[:-1]], minlength=most)
     return {
-        "counts": counts, "squares": squares, "described": described,
-        "unknown": (~realised.known[: steps.own]).sum(axis=0),
-        "begins": np.bincount((part.groups * most // groups)[part.fresh[:-1]], minlength=most),
-        "opens": opens.sum(keepdims=True), "spent": -np.log(discounts).sum(axis=1),
+        "counts": counts, "squares": squares, "unknown": unknown, "described": described,
+        "begins": begins, **_spent(steps),
     }  # fmt: skip
 
 
-def _add_means(known: NDArray[np.bool_], rows: Dense, described: NDArray[np.float64]) -> None:
-    """Add rows without an error, and with one, for each question; known of shape (rows, …)."""
-    for q, scored in enumerate(known.T):
-        for kind, some in enumerate((~scored, scored)):
-            described[q, kind] += rows[: len(some)][some].sum(axis=0)
+def _spent(steps: PartSteps) -> dict[str, NDArray[Any]]:
+    """How many steps there are, and Σ −log γ of them, by which a horizon is known in rows."""
+    opens = steps.opens[: steps.own]
+    discounts = np.maximum(steps.discounts[:, : steps.own][:, opens], UNKNOWN)
+    return {"opens": opens.sum(keepdims=True), "spent": -np.log(discounts).sum(axis=1)}
+
+
+def _add_means(kinds: NDArray[np.bool_], piece: Piece, described: NDArray[np.float64]) -> None:
+    """Add β x of rows without an error, and with one, for each question.
+
+    kinds  of shape (2, rows, questions)
+    """
+    trusted = piece.beta > 0  # 0 times what is infinite is no number
+    for kind, each in enumerate(kinds):
+        for q, some in enumerate(each.T):
+            own = np.flatnonzero(some & trusted[: len(some)])
+            described[q, kind] += piece.beta[own] @ piece.features[own]
 
 
 def predictions_file(stem: str, part: LogPart) -> Path:

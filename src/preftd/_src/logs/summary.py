@@ -173,9 +173,10 @@ def summarise_questions(
 
 
 def _described(settings: Settings, sums: NDArray[np.float64]) -> dict[str, Any]:
-    """Means of rows: β, reward, and features in units of their standard deviation."""
-    rows = sums[0]
-    names, means = settings.columns.features, (sums / rows if rows else np.full(len(sums), np.nan))
+    """Means of rows: β, reward; and of features, weighed by β, in standard deviations."""
+    rows, names = sums[0], settings.columns.features
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.append(sums[:4] / rows, sums[4:] / sums[1])
     plain = settings.columns.encoder is None
     found = [float(x) if np.isfinite(x) else None for x in means]
     return {
@@ -286,8 +287,6 @@ def _notes_on_selection(
             "what follows in episodes that terminate, and errors are those of such episodes, which "
             "favours regressions."
         )
-    if settings.split.ordered:
-        return notes
     differ = [
         (abs(b - a), f"{name} by {b - a:+.1f} standard deviations".replace("-", "−"))
         for name, a, b in zip(columns.features, without["inputs"], scored["inputs"], strict=False)
