@@ -141,9 +141,9 @@ class _Doubled(Rule):
     def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:  # noqa: ARG002
         return beta
 
-    def advance(self, *given: Any) -> tuple[float, float, float]:
-        decay, gain, carried = super().advance(*given)
-        return decay, 2 * gain, carried
+    def advance(self, *given: Any) -> tuple[float, float, float, float]:
+        share, decay, gain, carried = super().advance(*given)
+        return share, decay, 2 * gain, carried
 
 
 _FINAL: Any = Displacement  # mypy keeps you from inheriting, Python does not

@@ -27,7 +27,7 @@ from preftd._src.learners.views import for_rule
 from preftd._src.paper.contents import STUDIES
 from preftd._src.paper.stored import SEARCHES, read_search
 from preftd.learners import ActorCritic, Pretrained, Training
-from preftd.preferences import Observability
+from preftd.preferences import Constant, Observability
 from preftd.torch import TorchModule, ValueLearner
 
 
@@ -42,7 +42,7 @@ class Own(Rule):
 
 
 VIEWS = {PTD(): "held", TD(): "backward", ETD(): "backward"}
-TRAINING = Training(CORRIDOR, Network(2, "forward"), TD(), 0.0, 0.01, episodes=2)
+TRAINING = Training(CORRIDOR, Network(2, "forward"), TD(), Constant(0.0), 0.01, episodes=2)
 
 
 def module(size: int) -> torch.nn.Module:

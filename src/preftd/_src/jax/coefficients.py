@@ -74,7 +74,8 @@ def coefficients(
         shape = common_shape({name: jnp.shape(one) for name, one in given.items()})
         at = time_axis(axis, shape)
         ready = {name: jnp.moveaxis(one, at, 0) for name, one in alike(given, shape).items()}
-    share, into, ratio = ready["beta"], ready["discount_t"], ready["rho"]
+    into, ratio = ready["discount_t"], ready["rho"]
+    share: Any = ready["beta"]
     held = alike({"carried": before}, share.shape[1:])["carried"].astype(share.dtype)
     own: Any = jnp.zeros_like(share)
     follow_on = own

@@ -136,9 +136,10 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
             given["interest"] = transition.interest
         now = alike({name: floats(name, one) for name, one in given.items()}, ())
         now = {name: one.astype(state.discount_t.dtype) for name, one in now.items()}
+        beta: Any = now["beta"]
         (decay, gain), carried = coefficients(
             rule,
-            beta=now["beta"],
+            beta=beta,
             discount_t=state.discount_t,
             interest=now.get("interest"),
             rho=now["rho"],
@@ -153,7 +154,7 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
             _real("next_features", transition.next_features),
             now["discount"],
             state.discount_t,
-            rule.bootstrap(now["beta"]),
+            rule.bootstrap(beta),
             decay,
             gain,
             last,

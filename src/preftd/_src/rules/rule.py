@@ -270,7 +270,7 @@ def _refusal(beta: float, discount_t: float, rho: float, interest: float, carrie
     return f"carried is {carried}: it must be finite, and 0 or more."
 
 
-def bootstrapped(rule: Rule, beta: Number) -> Number:
+def bootstrapped(rule: Rule, beta: Any) -> Any:
     """Return bootstrap(β), checked: a number for a number, an array for an array."""
     if type(rule).bootstrap is Rule.bootstrap:
         return beta
@@ -281,7 +281,7 @@ def bootstrapped(rule: Rule, beta: Number) -> Number:
             f"bootstrap(β) has shape {share.shape}, not {np.shape(beta)}: compute it entry by "
             "entry."
         )
-    return share if share.ndim else float(share)  # type: ignore[return-value]
+    return share if share.ndim else float(share)
 
 
 def as_rule(given: Any) -> Rule:
