@@ -218,11 +218,10 @@ def part_scores(
             written.append(_predictions(settings, part, steps, realised, chunk, values, held))
     if stem is not None:
         write_whole(predictions_file(stem, part), pl.concat(written).write_parquet)
-    unknown = (~realised.known[: steps.own]).sum(axis=0)
     begins = np.bincount((part.groups * most // groups)[part.fresh[:-1]], minlength=most)
     return {
-        "counts": counts, "squares": squares, "unknown": unknown, "described": described,
-        "begins": begins, **_spent(steps),
+        "counts": counts, "squares": squares, "described": described, "begins": begins,
+        "unknown": (~realised.known[: steps.own]).sum(axis=0), **_spent(steps),
     }  # fmt: skip
 
 

@@ -141,9 +141,9 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     trust = told_trust(beta["text"], "time unit" if timed else "row")
     ends = f"{log['terminated']:,} terminated, {log['final_rows']:,} end with a last observation"
     features = f"{len(summary['features']):,} from {_counted(len(summary['inputs']), 'column')}"
-    groups = sorted({question["groups"] for question in summary["questions"]})
-    many = f"{groups[0]:,}" if len(groups) == 1 else f"{groups[0]:,} to {groups[-1]:,}"
-    folds = f"{split_text(summary)}; intervals of 95 % over {many} resampled groups of rows"
+    many = [question["groups"] for question in summary["questions"]]
+    drawn = " to ".join(f"{one:,}" for one in sorted({min(many), max(many)}))
+    folds = f"{split_text(summary)}; intervals of 95 % over {drawn} resampled groups of rows"
     return [
         ("read from", f"{log['source']} ({_counted(log['files'], 'file')})"),
         ("rows", f"{log['rows']:,}; the longest episode has {log['longest']:,}"),
