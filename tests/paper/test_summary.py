@@ -87,19 +87,19 @@ def test_a_primary_claim_says_its_outcome_and_a_negligible_effect_is_called_so()
     claim = CLAIMS["semi_linear_ptd_best"]
     nearest = "PTD over ETD-variable"
     cases = (
-        Case("PTD over TD(λ), a", 0.9, 0.8, 0.95),
+        *(Case(f"PTD over TD(λ), {name}", 0.9, 0.8, 0.95) for name in "ab"),
         *(Case(f"{nearest}, {name}", 0.999, 0.9985, 0.9995) for name in "ab"),
     )
     average = Case(nearest, 0.95, 0.92, 0.98)
     row = ClaimAnswer(claim, Finding("error", Region(high=1), cases, average=average))
     assert list(details(row))[-1] == (
-        "Primary claim of a finding: holds: 0.950 times [0.920, 0.980], error, PTD over "
-        "ETD-variable (claimed < 1); mean of 2 cases."
+        "As one average: holds: 0.950 times [0.920, 0.980], error, PTD over ETD-variable (claimed "
+        "< 1); mean of 2 cases; the nearest of 2 comparisons."
     )
     assert table([row]).splitlines()[2].endswith("  reproduced*")
     some = replace(row.finding, cases=(*cases, Case("c", 1.1, 1.05, 1.2)))
     outcome, more, *_ = primary(ClaimAnswer(claim, some))
-    assert outcome + more == "holds on average, not in every case (3 of 4)"
+    assert outcome + more == "holds on average, not in every case (4 of 5)"
     hardly = replace(row.finding, average=Case("", 0.999, 0.998, 0.9995))
     outcome, more, *_ = primary(ClaimAnswer(claim, hardly))
     assert outcome + more == "holds, by less than 1 %"

@@ -94,7 +94,7 @@ def details(row: ClaimAnswer) -> Iterator[str]:
         yield f"On average: {averages(finding)}."
     if finding.average:
         outcome, more, effect, measured = primary(row)
-        yield f"Primary claim of a finding: {outcome}{more}: {effect}, {measured}"
+        yield f"As one average: {outcome}{more}: {effect}, {measured}"
     if claim.because:
         yield f"Because: {claim.because}"
 
@@ -116,6 +116,8 @@ def primary(row: ClaimAnswer) -> tuple[str, str, str, str]:
     begin = f"{average.name}, " if average.name else ""
     cases = sum(f"{case.name}, ".startswith(begin) for case in finding.cases)
     over = f"; mean of {cases} cases" if cases > 1 else ""
+    if claim.average == "nearest":
+        over += f"; the nearest of {len(finding.cases) // cases} comparisons"
     effect = f"{effect_text(average)}{times} {interval_text(average)}"
     return finding.outcome, more, effect, f"{named} (claimed {finding.region}){over}."
 

@@ -273,7 +273,7 @@ def chain_effect() -> tuple[str, str]:
     """By what theory decides, as text: the number of each chain and rule, and what it is."""
     told = {
         rule: " and ".join(
-            _number(float(d.eigenvalues.real.min()))
+            number_text(float(d.eigenvalues.real.min()), ".2g")
             for every in diagnoses().values()
             for d in every
             if d.rule.name == rule
