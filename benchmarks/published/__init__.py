@@ -2,24 +2,30 @@
 
 LambdaGreedy        λ trades bias off against variance (White & White, 2016)
 AdaptiveTD          TD targets must lie in a Monte Carlo interval (Penedones et al., 2019)
+ExpectedTrace       the trace is predicted from x_t (van Hasselt et al., 2021)
+AdaptiveInterest    interest descends the error on the next episode (after Klissarov et al., 2022)
 MetaGradient        β descends the error on the next episode (after Xu et al., 2018)
 LambdaDiscrepancy   β is low where TD(0) and TD(1) disagree (after Allen et al., 2024)
 DiscerningTD        emphasis by predicted TD errors or noise (Ma, 2023)
 """
 
+from benchmarks.published.adaptive_interest import AdaptiveInterest
 from benchmarks.published.beliefs import (
     AdaptiveTD,
     DiscerningTD,
     LambdaDiscrepancy,
     LambdaGreedy,
 )
+from benchmarks.published.expected_trace import ExpectedTrace
 from benchmarks.published.meta_gradient import MetaGradient
 from preftd._src.learners.custom import Specification
 
 __all__ = [
     "RIVALS",
+    "AdaptiveInterest",
     "AdaptiveTD",
     "DiscerningTD",
+    "ExpectedTrace",
     "LambdaDiscrepancy",
     "LambdaGreedy",
     "MetaGradient",

@@ -182,7 +182,8 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-LIBRARY = __name__.partition(".")[0]
+LIBRARIES = (__name__.partition(".")[0], "benchmarks")
+"""The packages on whose files kernels depend; the second is next to src."""
 _CONSTANT = (bool, int, float, complex, str, bytes, tuple, enum.Enum, np.generic, np.ndarray)
 
 
@@ -251,10 +252,10 @@ def _text(value: Any) -> str:
 
 
 def _module_of(value: Any) -> ModuleType | None:
-    """The module of the library that an object is, or was defined in."""
+    """The module of these packages that an object is, or was defined in."""
     found = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     name = str(found)
-    return sys.modules[name] if name.partition(".")[0] == LIBRARY else None
+    return sys.modules[name] if name.partition(".")[0] in LIBRARIES else None
 
 
 @functools.cache
