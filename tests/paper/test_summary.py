@@ -98,8 +98,9 @@ def test_a_primary_claim_says_its_outcome_and_a_negligible_effect_is_called_so()
     )
     assert table([row]).splitlines()[2].endswith("  reproduced*")
     some = replace(row.finding, cases=(*cases, Case("c", 1.1, 1.05, 1.2)))
-    outcome, more, *_ = primary(ClaimAnswer(claim, some))
+    outcome, more, _, measured = primary(ClaimAnswer(claim, some))
     assert outcome + more == "holds on average, not in every case (4 of 5)"
+    assert measured.endswith("; 1 case contradicts it.")
     hardly = replace(row.finding, average=Case("", 0.999, 0.998, 0.9995))
     outcome, more, *_ = primary(ClaimAnswer(claim, hardly))
     assert outcome + more == "holds, by less than 1 %"

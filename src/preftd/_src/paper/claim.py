@@ -192,8 +192,11 @@ class Finding:
     @property
     def held(self) -> int:
         """In how many cases the effect lies in the region."""
-        verdicts = [self.region.verdict(case.low, case.high) for case in self.cases]
-        return verdicts.count(Verdict.REPRODUCED)
+        return self.count(Verdict.REPRODUCED)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many cases have this verdict."""
+        return [self.region.verdict(case.low, case.high) for case in self.cases].count(verdict)
 
     @property
     def outcome(self) -> Outcome | None:

@@ -105,6 +105,7 @@ def primary(row: ClaimAnswer) -> tuple[str, str, str, str]:
     if average is None or finding.outcome is None:
         raise InputError(f"{claim.name} has no average: give its row of claims.toml one.")
     more = ""
+    against = finding.count(Verdict.NOT_REPRODUCED)
     if finding.outcome == Outcome.ON_AVERAGE:
         more = f", not in every case ({finding.held} of {len(finding.cases)})"
     times = " times" if claim.statistic is RATIO else ""
@@ -118,6 +119,8 @@ def primary(row: ClaimAnswer) -> tuple[str, str, str, str]:
     over = f"; mean of {cases} cases" if cases > 1 else ""
     if claim.average == "nearest":
         over += f"; the nearest of {len(finding.cases) // cases} comparisons"
+    if more and against:
+        over += f"; {against} case{'s' * (against > 1)} contradict{'s' * (against == 1)} it"
     effect = f"{effect_text(average)}{times} {interval_text(average)}"
     return finding.outcome, more, effect, f"{named} (claimed {finding.region}){over}."
 
