@@ -44,6 +44,10 @@ def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
     return module is not None and bool(module.issparse(matrix))
 
 
+DETACH = "give it without, as .detach() returns it"
+"""What to do with a tensor of torch that needs a gradient."""
+
+
 def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.float64]:
     """Return a read-only float64 copy, checked to be finite.
 
@@ -63,6 +67,10 @@ def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.
     """
     array = copied(given)
     if array.dtype.kind not in "biuf":
+        if getattr(given, "requires_grad", False):
+            raise InputError(f"{name} needs a gradient, which is not tracked here: {DETACH}.")
+        if given is None:
+            raise InputError(f"{name} is None: give numbers.")
         raise InputError(
             f"{name} is not an array of real numbers: give numbers, in rows of equal length."
         )

@@ -6,9 +6,10 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from preftd import __version__
 from preftd._src.cli_fit import fit
@@ -38,7 +39,27 @@ For example:
     preftd COMMAND --help            show the options of a command
 """
 
+
+class _PlainHelp:
+    """Help that shows flags as what they are: options without a value."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options, flags without a type."""
+        found: Any = super().get_params(ctx)  # type: ignore[misc]
+        for option in found:
+            if getattr(option, "is_flag", False):
+                option.metavar = ""
+        return found
+
+
+class _Command(_PlainHelp, TyperCommand): ...
+
+
+class _Group(_PlainHelp, TyperGroup): ...
+
+
 app = typer.Typer(
+    cls=_Group,
     help=HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -60,7 +81,10 @@ def _options(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version and exit.",
         ),
     ] = False,
 ) -> None: ...
@@ -288,6 +312,10 @@ def print_all(lines: Iterable[str]) -> None:
     for line in lines:
         print_line(line)
         check_interrupt()
+
+
+for _command in app.registered_commands:
+    _command.cls = _Command
 
 
 @stopped_by_ctrl_c

@@ -4,6 +4,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TextIO
 
 KEPT = "\n\t"
@@ -52,6 +53,26 @@ def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
         gap.join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip()
         for row in (head, ["-" * width for width in widths], *below)
     ]
+
+
+def hanging(name: str, text: str, indent: int) -> str:
+    """Return a name and a text beside it, wrapped to 80 columns; below it if the name is long.
+
+    Examples
+    --------
+    >>> print(hanging("corridor", "One decision.", 12))
+    corridor    One decision.
+    >>> print(hanging("corridor(length=10)", "One decision.", 4))
+    corridor(length=10)
+        One decision.
+
+    """
+    lines = wrap(text, 80 - indent) or [""]
+    if len(name) + 2 <= indent:
+        lines[0] = name.ljust(indent) + lines[0]
+    else:
+        lines.insert(0, name)
+    return f"\n{' ' * indent}".join(lines)
 
 
 def standard_error() -> TextIO:

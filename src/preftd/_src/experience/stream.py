@@ -190,6 +190,11 @@ class Experience:
         if rewards.ndim != 1:
             raise InputError(f"reward has shape {rewards.shape}: give one number for each step.")
         steps = rewards.size
+        codes, rows, width = coded("features", features, size)
+        if codes.size != steps:
+            raise InputError(
+                f"features has {codes.size} rows but there are {steps} rewards: give one for each."
+            )
         stop = flags("terminated", terminated, steps)
         cut = flags("truncated", False if truncated is None else truncated, steps) & ~stop
         if steps:
@@ -198,11 +203,6 @@ class Experience:
         check_unit_interval("discount", discount_tp1)
         is_last = stop | cut
         is_first = np.concatenate([[True], is_last[:-1]])[:steps]
-        codes, rows, width = coded("features", features, size)
-        if codes.size != steps:
-            raise InputError(
-                f"features has {codes.size} rows but there are {steps} rewards: give one for each."
-            )
         following = np.concatenate([codes[1:], codes[:1]])
         # A terminated step has no next state; its own stands in, multiplied by a discount of 0.
         following[stop] = codes[stop]

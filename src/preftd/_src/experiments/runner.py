@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from preftd._src.arrays import InputError, Vector, short
 from preftd._src.experiments.axes import Labels
 from preftd._src.experiments.cells import (
     CellGroup,
@@ -148,6 +149,23 @@ class CellsFailedError(FailedError):
         super().__init__(_report(failed, manifest))
 
 
+class StoredRun(NamedTuple):
+    """A run that has just been computed and stored, under the labels of its study."""
+
+    study: str
+    stage: str
+    """search or report."""
+    task: str
+    rule: str
+    preference: str
+    learner: str
+    step_size: float | None
+    seed: int
+    diverged: bool
+    measured: dict[str, Vector]
+    """By measure, such as "error", a number for each episode."""
+
+
 def run(
     study: Study,
     out: Path | str | Store = "results",
@@ -156,6 +174,7 @@ def run(
     executor: Executor | None = None,
     progress: Progress | None = None,
     repository: Path | None = None,
+    callback: Callable[[StoredRun], object] | None = None,
 ) -> Results:
     """Compute the missing cells of a study and return its results.
 
@@ -176,6 +195,9 @@ def run(
         Where to report progress (default: standard error).
     repository : Path
         A folder in the study's repository, whose commit is recorded (default: the current folder).
+    callback : callable
+        Called with each `StoredRun` once it is stored, for instance to log it. It is not called
+        for runs that were stored before.
 
     Returns
     -------
@@ -183,6 +205,8 @@ def run(
 
     """
     check_study(study)
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback is {short(callback)}: give a function of one run.")
     count = as_workers(workers)
     told = progress_here() if progress is None else progress
     check_methods("progress", told, ("begin", "advance", "say", "end"))
@@ -190,9 +214,9 @@ def run(
     place = Path.cwd() if repository is None else as_folder("repository", repository)
     if executor is not None:
         check_methods("executor", executor, ("run",))
-        return _Run(study, store, executor, told).run(place)
+        return _Run(study, store, executor, told, callback).run(place)
     with Processes(count, told.say) as processes:
-        return _Run(study, store, processes, told).run(place)
+        return _Run(study, store, processes, told, callback).run(place)
 
 
 def results(study: Study, out: Path | str = "results") -> Results:
@@ -206,9 +230,17 @@ def results(study: Study, out: Path | str = "results") -> Results:
 class _Run:
     """One run of a study, with its manifest."""
 
-    def __init__(self, study: Study, store: Store, executor: Executor, progress: Progress) -> None:
+    def __init__(
+        self,
+        study: Study,
+        store: Store,
+        executor: Executor,
+        progress: Progress,
+        callback: Callable[[StoredRun], object] | None = None,
+    ) -> None:
         self._study, self._store = study, store
         self._executor, self._progress = executor, progress
+        self._callback = callback
         self._cells = self._computed = self._rounded = 0
         self._failed: list[Failed] = []
 
@@ -309,6 +341,17 @@ class _Run:
             self._store.save(rows_of(job, result))
         self._computed += len(result.rows)
         self._progress.advance(len(result.rows), job.work, result.seconds)
+        if self._callback is not None:
+            for run in self._stored_runs(job, result):
+                self._callback(run)
+
+    def _stored_runs(self, job: Job, result: JobResult) -> Iterator[StoredRun]:
+        cells = [cell for group in job.groups for cell in group.cells]
+        for i, row in enumerate(result.rows):
+            _, stage, trial, setting = cells[row]
+            measured = {name: column[i] for name, column in result.measured.items()}
+            told = (size_of(setting.step_size), trial.seed, bool(result.diverged[i]), measured)
+            yield StoredRun(self._study.name, stage, *setting.labels, *told)
 
     def _mark(self, cells: int) -> None:
         """Record that cells are equal to rounding only, before the first of them is stored."""

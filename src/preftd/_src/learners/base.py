@@ -10,6 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +26,7 @@ from preftd._src.arrays import (
     number,
     short,
 )
+from preftd._src.files import as_path, read_npz, write_output
 from preftd._src.learners.steps import Steps, final_betas
 from preftd._src.learners.transition import (
     DivergedError,
@@ -37,6 +40,7 @@ from preftd._src.learners.transition import (
     check_holds,
     end_share,
     numbers_of,
+    refuse_unknown,
 )
 from preftd._src.preferences.signal import as_experience
 from preftd._src.rules.interest import interest_along
@@ -59,6 +63,9 @@ _SETTINGS = {
     "step_size": "step size {}",
 }
 """Attributes of some learners, and how repr shows them."""
+
+
+_FILE = 'a file that save wrote, such as "learner.npz"'
 
 
 class Memory(NamedTuple):
@@ -119,6 +126,43 @@ class Learner(ABC):
         """Continue from a state of `state_dict`."""
         with self._turn:
             self._put(state)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write `state_dict` to a file of NumPy arrays; one that we wrote before is replaced.
+
+        Parameters
+        ----------
+        path : path of a file
+            Such as "learner.npz". It holds numbers only, and no pickled objects.
+
+        """
+        target = as_path("path", path, _FILE)
+        state: dict[str, Any] = self.state_dict()
+        return write_output(target, lambda file: np.savez(file, allow_pickle=False, **state))
+
+    def load(self, path: str | PathLike[str]) -> Self:
+        """Continue from a file that `save` wrote; returns the learner itself.
+
+        Examples
+        --------
+        >>> from tempfile import mkdtemp
+        >>> from preftd import PTD, LinearLearner
+        >>> learner, file = LinearLearner(2, PTD(), 0.1), f"{mkdtemp()}/learner.npz"
+        >>> _ = learner.update([1.0, 0.0], 2.0, None, discount=0.0, beta=1.0)
+        >>> _ = learner.save(file)
+        >>> LinearLearner(2, PTD(), 0.1).load(file).weights
+        array([0.2, 0. ])
+
+        """
+        source = as_path("path", path, _FILE)
+        try:
+            state = read_npz(source)
+        except OSError as error:
+            raise InputError(f"{source} cannot be read ({error.strerror}): give {_FILE}.") from None
+        except ValueError as error:
+            raise InputError(f"{source} holds no learner ({error}): give {_FILE}.") from None
+        self.load_state_dict(state)
+        return self
 
     @abstractmethod
     def _arrays(self) -> dict[str, NDArray[Any]]:
@@ -189,11 +233,12 @@ class StreamLearner(Learner):
         next_features: Any,
         *,
         discount: Any,
-        beta: Any,
+        beta: Any = None,
         interest: Any = None,
         rho: Any = 1.0,
         truncated: bool = False,
         next_beta: Any = None,
+        **unknown: Any,
     ) -> Any:
         """Learn from one transition; bad input raises InputError and changes nothing.
 
@@ -231,6 +276,8 @@ class StreamLearner(Learner):
             are not finite. Least squares returns None.
 
         """
+        if unknown:
+            refuse_unknown("update", unknown)
         with self._turn:
             if not self._online:
                 raise InputError(
@@ -260,6 +307,7 @@ class StreamLearner(Learner):
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
         final_beta: ArrayLike | None = None,
+        **unknown: Any,
     ) -> Self:
         """Learn from a stream as `update` would, compiled if possible; returns the learner itself.
 
@@ -285,6 +333,8 @@ class StreamLearner(Learner):
             dropped.
 
         """
+        if unknown:
+            refuse_unknown("learn", unknown)
         with self._turn:
             if np.ndim(self._discount_t):
                 raise InputError("learn is for one prediction: call update for each step.")

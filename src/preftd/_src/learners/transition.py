@@ -5,12 +5,21 @@ Features are vectors of numbers, or `Indices` of ones.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import InputError, Vector, as_array, check_unit_interval, unit
+from preftd._src.arrays import (
+    DETACH,
+    InputError,
+    Vector,
+    as_array,
+    check_unit_interval,
+    short,
+    unit,
+)
 from preftd._src.experience.indices import Indices, as_indices
 from preftd._src.learners.steps import Steps, has_weight
 from preftd._src.rules.rule import broadcast
@@ -22,6 +31,7 @@ Pair: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 """x_t and x_{t+1}: vectors, or indices."""
 MOST_FEATURES = 2**29
 """The square of a larger size exceeds the address space."""
+_SIGNALS = ("reward", "discount", "beta", "interest", "rho")
 _FLOAT, _INFINITY = np.dtype(np.float64), float("inf")
 
 
@@ -82,6 +92,8 @@ def plain(given: Any) -> float:
     """Return a Python float, or raise one of `NOT_A_NUMBER`."""
     if isinstance(given, np.ma.MaskedArray) and given.mask.any():
         raise TypeError("a masked number")  # NumPy would warn, and go on with NaN
+    if getattr(given, "requires_grad", False):
+        raise TypeError("a tensor that needs a gradient")  # torch would warn
     return float(+given)  # float() alone would read text
 
 
@@ -113,7 +125,7 @@ def numbers_of(
         own = None if interest is None else plain(interest)
         share, decay, gain, carried = rule.advance(follow_on, discount_t, beta, own, rho)
     except NOT_A_NUMBER as error:
-        raise not_numbers(error) from None
+        raise _not_numbers(error, given) from None
     check_discount(discount)
     if not -_INFINITY < reward < _INFINITY:
         raise InputError(f"reward is {reward}: leave the step out.")
@@ -122,11 +134,26 @@ def numbers_of(
     return reward, discount, share, decay, gain, carried
 
 
-def not_numbers(error: Exception) -> InputError:
+def _not_numbers(error: Exception, given: Given) -> InputError:
     """The error for a number of a step that could not be converted, or was refused."""
     if isinstance(error, InputError):
         return error
-    return InputError("reward, discount, beta, interest, rho must be numbers: give one of each.")
+    for name, one in zip(_SIGNALS, given, strict=True):
+        try:
+            _ = None if name == "interest" and one is None else plain(one)
+        except NOT_A_NUMBER:
+            if getattr(one, "requires_grad", False):
+                return InputError(f"{name} needs a gradient, which is not tracked here: {DETACH}.")
+            return InputError(f"{name} is {short(one)}: give a number.")
+    return InputError(f"the rule cannot compute with these numbers: {error}.")
+
+
+def refuse_unknown(method: str, unknown: Mapping[str, Any]) -> None:
+    """Refuse arguments that a method does not have; λ is meant to be given as β."""
+    if "lambda_" in unknown:
+        raise InputError(f"{method} does not take lambda_: give beta, which is 1 − λ.")
+    if unknown:
+        raise TypeError(f"{method}() got an unexpected keyword argument {next(iter(unknown))!r}")
 
 
 def after_the_end(features: ArrayLike | Indices, discount: Any) -> ArrayLike | Indices:

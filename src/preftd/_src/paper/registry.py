@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from preftd._src.paper.experiment import Experiment
+from preftd._src.terminal import hanging
 
 FOLDERS = (
     *("counterexamples", "walk", "corridors", "grids"),
@@ -18,7 +19,8 @@ FINDINGS = tuple(finding for experiment in EXPERIMENTS for finding in experiment
 
 
 def overview() -> Iterator[str]:
-    """A line about each figure."""
-    width = max(map(len, WORDS))
+    """What can be drawn, and how."""
+    yield "Figures of the paper, and beyond it. To draw one: preftd reproduce NAME\n"
+    indent = max(map(len, WORDS)) + 2
     for name, words in WORDS.items():
-        yield f"{name.ljust(width)}  {words.title}"
+        yield hanging(name, words.title, indent)

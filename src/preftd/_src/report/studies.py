@@ -26,6 +26,7 @@ HEADINGS = {
     "curves": ("Learning curves", "the score of each episode with the chosen step size"),
     "step_sizes": ("Step sizes", "the score of every step size that was tried"),
     "widths": ("Widths", "the score against the number of hidden units"),
+    "along": ("Along a number", "the score against a number in the labels of tasks or preferences"),
     "bars": ("Scores", "the score of every algorithm with its chosen step size"),
 }
 """Headings and titles of figures, by their name."""

@@ -59,6 +59,10 @@ class Features:
         if covariance is not None:
             self.covariance = _checked_covariance(covariance, self.states, self.size)
 
+    def __repr__(self) -> str:
+        kind = "fixed" if self.covariance is None else "random"
+        return f"<Features: {self.states} states, {self.size} features, {kind}>"
+
     @classmethod
     def of(cls, given: Features | MatrixLike, states: int) -> Self:
         """Return features, checked to belong to this many states, from features or a matrix."""

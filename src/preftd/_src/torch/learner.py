@@ -143,6 +143,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
         rho: float = 1.0,
         truncated: bool = False,
         next_beta: float | None = None,
+        **unknown: Any,
     ) -> float:
         """Learn from one transition; bad input raises InputError and changes nothing.
 
@@ -159,6 +160,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
             rho=rho,
             truncated=truncated,
             next_beta=next_beta,
+            **unknown,
         )
         return found
 

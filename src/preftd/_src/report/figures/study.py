@@ -1,5 +1,6 @@
 """Figures of a study, drawn from its results alone: curves, step sizes, widths and bars."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -349,6 +350,77 @@ def widths(results: Results) -> Figure:
     )
 
 
+def along(results: Results, axis: str | None = None) -> Figure:
+    """Draw scores against a number in the labels of tasks or preferences, such as a noise level.
+
+    Parameters
+    ----------
+    results : Results
+    axis : {"task", "preference"}, optional
+        Whose labels differ in one number only, as in {"noise 0.1": …, "noise 0.2": …} (default:
+        the first of the two whose labels do).
+
+    """
+    for name in () if axis is None else (axis,):
+        nearest("axis", name, NUMBERED)
+    found = next(
+        filter(None, (_number_in(results, n) for n in ([axis] if axis else NUMBERED))), None
+    )
+    if found is None:
+        raise InputError(
+            f"labels of {axis or 'tasks and preferences'} do not differ in one number only: name "
+            "them alike, as in {'noise 0.1': …, 'noise 0.2': …}."
+        )
+    name, words, numbers = found
+    frames = (
+        frame.with_columns(
+            pl.col(name).replace_strict(numbers).alias("number"), pl.lit("").alias(name)
+        )
+        for frame in (results.runs, with_diverged(results, results.bars(LEVEL)))
+    )
+    runs, rows = frames
+    return _lines_figure(
+        panels(runs, rows),
+        lambda panel: axis_values(drawable(_rows_of(panel), results.score)),
+        lambda axes, panel: _draw_along(axes, panel, sorted(numbers.values()), results.score),
+        (words, f"{results.score.name},\n{results.score.span}"),
+        study_note(results, rows, "bands"),
+        _Crosses("number", "values"),
+    )
+
+
+NUMBERED = ("task", "preference")
+"""Axes of a study whose labels may hold a number to draw along."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def _number_in(results: Results, axis: str) -> tuple[str, str, dict[str, float]] | None:
+    """The axis, the words that its labels share, and the number of each, if they differ in one."""
+    every = results.runs[axis].unique(maintain_order=True).to_list()
+    words = {_NUMBER.sub("…", label) for label in every}
+    told = [_NUMBER.findall(label) for label in every]
+    differ = [column for column in zip(*told, strict=False) if len(set(column)) > 1]
+    if len(words) > 1 or len(differ) != 1 or len({*map(float, differ[0])}) < len(every):
+        return None
+    at = next(i for i, column in enumerate(zip(*told, strict=True)) if len(set(column)) > 1)
+    match = list(_NUMBER.finditer(every[0]))[at]
+    said = f"{every[0][: match.start()]}{every[0][match.end() :]}".strip(" =,()")
+    return axis, said or axis, dict(zip(every, map(float, differ[0]), strict=True))
+
+
+def _draw_along(axes: Axes, panel: Panel, numbers: Sequence[float], score: Score) -> list[Label]:
+    """Draw the lines of a panel against a number; return labels for their ends."""
+    room = 0.04 * (numbers[-1] - numbers[0])
+    axes.set_xlim(numbers[0] - room, numbers[-1] + room)
+    labels = []
+    for line in panel.lines:
+        rows = drawable(line.rows, score).sort("number")
+        end = draw_line(axes, line, "number", rows, marked=True)
+        reaches = numbers[-1] in rows["number"]
+        labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
+    return labels
+
+
 def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) -> list[Label]:
     """Draw the lines of a panel, with a tick per number of units; return labels for their ends."""
     axes.set(xscale="log", xlim=(units[0] / 1.1, units[-1] * 1.1))
@@ -483,7 +555,7 @@ def _ends(panel: Panel, results: Results) -> tuple[float, float]:
 
 
 FIGURES: dict[str, Callable[[Results], Figure]] = {
-    "curves": curves, "step_sizes": step_sizes, "widths": widths, "bars": bars,
+    "curves": curves, "step_sizes": step_sizes, "widths": widths, "along": along, "bars": bars,
 }  # fmt: skip
 """Functions that draw a figure of results, by name."""
 
@@ -493,6 +565,9 @@ def applicable_figures(results: Results) -> list[str]:
     several = {
         "step_sizes": not results.given and results.tried["step_size"].drop_nulls().n_unique() > 1,
         "widths": results.runs["units"].drop_nulls().n_unique() > 1,
+        "along": any(
+            (found := _number_in(results, axis)) and len(found[2]) > 2 for axis in NUMBERED
+        ),
     }
     return [name for name in FIGURES if several.get(name, True)]
 
