@@ -51,10 +51,11 @@ def test_dir_shows_what_users_need_and_nothing_else() -> None:
 
 
 END = np.arange(5) == 4
+MISSING: Any = None
 
 
 def test_a_short_reward_array_is_named() -> None:
     with pytest.raises(InputError, match="features has 5 rows but there are 3 rewards"):
         Experience.from_log(np.ones((5, 2)), np.ones(3), discount=0.9, terminated=END)
     with pytest.raises(InputError, match="reward is None: give numbers"):
-        Experience.from_log(np.ones((5, 2)), None, discount=0.9, terminated=END)
+        Experience.from_log(np.ones((5, 2)), MISSING, discount=0.9, terminated=END)

@@ -350,8 +350,15 @@ class _Run:
         for i, row in enumerate(result.rows):
             _, stage, trial, setting = cells[row]
             measured = {name: column[i] for name, column in result.measured.items()}
-            told = (size_of(setting.step_size), trial.seed, bool(result.diverged[i]), measured)
-            yield StoredRun(self._study.name, stage, *setting.labels, *told)
+            yield StoredRun(
+                study=self._study.name,
+                stage=stage,
+                **setting.labels._asdict(),
+                step_size=size_of(setting.step_size),
+                seed=trial.seed,
+                diverged=bool(result.diverged[i]),
+                measured=measured,
+            )
 
     def _mark(self, cells: int) -> None:
         """Record that cells are equal to rounding only, before the first of them is stored."""
