@@ -141,7 +141,7 @@ def test_what_is_no_learner_is_refused(given: Any, match: str) -> None:
 
 
 def test_a_factory_that_gives_something_else_is_refused() -> None:
-    with pytest.raises(InputError, match="has no learn"):
+    with pytest.raises(InputError, match="without learn"):
         as_spec(lambda size, *_: size).start(16, [0.1], 0)
 
 
