@@ -128,7 +128,9 @@ def test_texts_are_one_line_without_addresses() -> None:
 TEXTS = {
     "Constant(beta=0.1)": Constant(np.float64(0.1)),
     "Decreasing(delay=1000, initial=0.5, power=1)": Decreasing(np.float64(0.5)),
-    "Network(init=uniform, optimiser=sgd, units=4, view=backward)": Network(int(np.int64(4))),
+    "Network(init=uniform, optimiser=sgd, units=4, view=backward)": Network(
+        int(np.int64(4)), "backward"
+    ),
     "[1, {a: 2}]": [1, {"a": 2}],
     "numpy.sin": np.sin,
 }

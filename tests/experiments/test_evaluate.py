@@ -413,7 +413,7 @@ class Told:
         (np.full((2, 2), 1 + 1j), "errors is not an array of real numbers"),
         ([["1", "2"], ["3", "4"]], "errors is not an array of real numbers"),
         ([[1, 2], [3]], "errors is not an array of real numbers"),
-        (None, "errors is not an array of real numbers"),
+        (None, "errors is None: give numbers"),
         ([[1, 2], [3, -4]], r"errors\[1, 1\] is -4: every entry must be 0 or more"),
     ],
 )

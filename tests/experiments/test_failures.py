@@ -142,7 +142,9 @@ class PickyBatch:
 def test_a_step_size_that_a_learner_refuses_does_not_spoil_those_beside_it(
     wrong: str, tmp_path: Path
 ) -> None:
-    study = small(learners={"picky": Picky(wrong), "linear": Linear()}, step_sizes=[0.1, 0.3, 0.5])
+    study = small(
+        learners={"picky": Picky(wrong), "linear": Linear("backward")}, step_sizes=[0.1, 0.3, 0.5]
+    )
     failed = failure_of(study, tmp_path).failed
     assert {(one.cell.setting.labels.learner, one.cell.setting.step_size) for one in failed} == {
         ("picky", 0.3)

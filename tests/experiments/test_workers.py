@@ -191,7 +191,7 @@ def test_workers_that_cannot_start_are_one_line(
         start(worker)
 
     monkeypatch.setattr(Worker, "__init__", counted)
-    with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\), and so did 2 others in"):
+    with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\), and so did 2 more"):
         run(small(), tmp_path, workers=1, progress=Told())
     assert len(started) == STARTS
 

@@ -237,7 +237,7 @@ def test_an_input_that_is_not_finite_is_not_taken_for_one_without_gain(view: str
 
 def test_options_are_named_and_what_cannot_be_bounded_is_refused() -> None:
     assert [Linear(bounded=True).label, Linear("held", True).label] == ["bounded", "held, bounded"]
-    assert Network(4, bounded=True).label == "4 units, backward, bounded"
+    assert Network(4, "backward", bounded=True).label == "4 units, backward, bounded"
     assert "bounded steps" in repr(LinearLearner(3, RULES["td"](1.0), 0.1, bounded=True))
     assert "bounded" not in repr(LinearLearner(3, RULES["td"](1.0), 0.1))
     with pytest.raises(InputError, match=r"^adam scales its steps itself, .*: use optimiser='sgd'"):

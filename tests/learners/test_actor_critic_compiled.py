@@ -43,6 +43,7 @@ def _assert_equal(
     pair: StepSizePair = PAIR,
 ) -> None:
     """Compare measures and weights of a compiled run with the learner in the environment."""
+    spec = spec.for_rule(rule)
     compiled, measured = compiled_run(spec, task, rule, preference), np.zeros((4, 12))
     assert compiled is not None
     learned = compiled.run(pair, 7, measured)

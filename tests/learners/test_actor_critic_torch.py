@@ -106,14 +106,15 @@ class TorchActorCritic:
 @pytest.mark.parametrize("actor", ACTORS, ids=_name)
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_whole_updates_equal_autograd(rule: Rule, actor: Actor) -> None:
-    learner = ActorCriticLearner(SIZE, ACTIONS, rule, PAIR, actor=actor, seed=3)
+    critic = Critic("backward")
+    learner = ActorCriticLearner(SIZE, ACTIONS, rule, PAIR, actor=actor, critic=critic, seed=3)
     other = TorchActorCritic(learner)
     started = learner.parameters.flat
     for log in logs(seed=1):
         log.give(learner)
         other.learn(log)
-        critic = other.critic.detach().numpy()
-        np.testing.assert_allclose(learner.weights, critic, rtol=1e-12, atol=1e-12)
+        wanted = other.critic.detach().numpy()
+        np.testing.assert_allclose(learner.weights, wanted, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(learner.parameters.flat, other.flat(), rtol=1e-12, atol=1e-12)
     assert np.abs(learner.parameters.flat - started).max() > 0.01
 

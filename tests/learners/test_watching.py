@@ -39,7 +39,7 @@ class Surprised(Signal):
 
 
 TRAINING = Training(open_grid(4), Network(5, "forward"), PTD(), Constant(1.0), 0.01, 3)
-PRETRAINED = Pretrained(TRAINING)
+PRETRAINED = Pretrained(TRAINING, Linear("backward"))
 SPECS: list[Any] = [
     Linear("backward"), Linear("true_online"), Linear("held"), Network(3, "backward"),
     Network(3, "held"), PRETRAINED,

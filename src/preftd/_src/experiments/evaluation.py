@@ -106,7 +106,7 @@ def evaluate(
     >>> found.errors.shape
     (10, 3, 100)
     >>> found.best_step_size
-    0.1
+    0.3
 
     """
     method, signal = as_learner("learner", learner), as_preference(preference)

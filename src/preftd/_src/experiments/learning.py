@@ -173,7 +173,7 @@ class Lane:
     def learn(self, steps: Steps | Experience, scored: Scored, known: Mapping[str, Vector]) -> None:
         """Learn from a piece, and record its measures; `known` are those that all lanes share."""
         with self._noting_failure():
-            name = "the errors that the learner returned"
+            name = "errors"
             found = as_array(name, self._batch.learn(steps, scored), finite=False)
             wanted = (int(steps.is_last.sum()), len(self.step_sizes))
             if found.shape != wanted:
