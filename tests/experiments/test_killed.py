@@ -215,7 +215,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     assert interrupt(life) == 130
     assert "Traceback" not in life.said
     assert life.said.splitlines()[-1] == (
-        f"stopped; what is finished is kept in {out}: run the same again to resume."
+        f"stopped; finished results are in {out}: run the same command again to resume."
     )
     assert still_there(life.process) == []
     assert hidden_files(out) == []

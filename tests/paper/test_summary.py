@@ -132,7 +132,7 @@ def test_nothing_is_said_of_seeds_if_all_are_there() -> None:
     assert "on 49 of 50 seeds" in "\n".join(few_seeds(fewer))
     on_file = pl.when(pl.col("seed") > 3).then(pl.lit("on file, run 1")).otherwise("cell")
     quick = {FEATURE_NET: Results(frame(rows).with_columns(on_file.alias("cell")), Score())}
-    assert "50 seeds, 4 of them computed anew here" in "\n".join(few_seeds(quick))
+    assert "50 seeds, 4 of them recomputed here" in "\n".join(few_seeds(quick))
 
 
 def test_claims_are_told_from_what_is_stored(stored: Path) -> None:

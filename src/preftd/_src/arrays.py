@@ -45,7 +45,7 @@ def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
 
 
 DETACH = "give it without, as .detach() returns it"
-"""What to do with a tensor of torch that needs a gradient."""
+"""The remedy for a tensor of torch that needs a gradient."""
 
 
 def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.float64]:

@@ -41,7 +41,7 @@ For example:
 
 
 class _PlainHelp:
-    """Help that shows flags as what they are: options without a value."""
+    """Help that shows flags without a value."""
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options, flags without a type."""

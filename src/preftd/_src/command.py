@@ -17,7 +17,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 CODE = 130
 """The exit code of a command that was stopped by Ctrl-C, as shells use it."""
-SENTENCE = "stopped; what is stored is kept: run the same again to resume."
+SENTENCE = "stopped; finished results are stored: run the same command again to resume."
 AGAIN = 0.01
 """Seconds until an interrupt that was swallowed is raised again."""
 ONE_THREAD = {

@@ -56,7 +56,7 @@ def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
 
 
 def hanging(name: str, text: str, indent: int) -> str:
-    """Return a name and a text beside it, wrapped to 80 columns; below it if the name is long.
+    """Return a name and a text next to it, wrapped to 80 columns; below it if the name is long.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def memory_traces(observations: ArrayLike, is_first: ArrayLike, decays: ArrayLik
 
 @final
 class MemoryTraces(gymnasium.Wrapper[NDArray[Any], Any, NDArray[Any], Any], RecordConstructorArgs):
-    """Shows exponential averages of the observations of an episode, in place of them.
+    """Replaces observations by exponential averages over an episode.
 
     Parameters
     ----------

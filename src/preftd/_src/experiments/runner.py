@@ -258,8 +258,8 @@ class _Run:
             with suppress(OSError):  # the disk may be full, which `error` says
                 self._end(manifest, "interrupted" if stopped else "failed")
             if stopped:
-                kept = f"what is finished is kept in {self._store.folder}"
-                self._progress.say(f"stopped; {kept}: run the same again to resume.")
+                kept = f"finished results are in {self._store.folder}"
+                self._progress.say(f"stopped; {kept}: run the same command again to resume.")
                 error.add_note(kept)  # so that it is not said again
             raise
         path = self._end(manifest, "failed" if self._failed else "finished")

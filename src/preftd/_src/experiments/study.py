@@ -156,7 +156,7 @@ class Study:
     learners : one or more learners
         `Linear(...)`, `Network(...)`, `LeastSquares(...)`, a function of size, step size and seed
         that makes a learner of yours, or an algorithm that acts (default: `Linear()`). A learner
-        that names no view has that of each rule.
+        without a view uses that of each rule.
     search : Search or Chosen
         `Search(...)`: step sizes are chosen on its seeds, and only those are run on the seeds of
         the study. `Chosen(...)`: step sizes are given. None: all are run on all seeds.
@@ -352,7 +352,7 @@ def _check_measures(study: Study) -> None:
 
 
 def _warn_of_twins(axes: Axes) -> None:
-    """Warn of rules that are one and the same: one of them may not be what it was meant to be."""
+    """Warn of rules with equal coefficients: one of them may be a mistake."""
     found = [(label, rule, _coefficients(rule)) for label, rule in axes.rules]
     for (first, one, of_one), (second, other, of_other) in combinations(found, 2):
         alike = of_one is not None and of_other is not None and np.allclose(of_one, of_other)
@@ -368,9 +368,9 @@ def _warn_of_twins(axes: Axes) -> None:
 
 
 def _coefficients(rule: Rule) -> Dense | None:
-    """How much a rule bootstraps at some β, its decay and its gain; None if it cannot say.
+    """The bootstrap, decay and gain of a rule at some β; None if they cannot be computed.
 
-    Interests that depend on states are equal here if they consist of the same.
+    Interests that depend on states are equal if their contents are.
     """
     rng = np.random.default_rng(0)
     beta, discount_t, rho = np.concatenate([[0.0, 1.0], rng.random(14)]), rng.random(16), 0.5

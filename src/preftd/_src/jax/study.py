@@ -78,7 +78,7 @@ class JaxModule:
         return ", ".join(filter(None, (own, self.view, "bounded" if self.bounded else "")))
 
     def for_rule(self, rule: Rule) -> Self:
-        """The same, with the view of the rule if it names none."""
+        """The specification, with the view of the rule if it names none."""
         return in_view_of(rule, self)
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> JaxBatch:

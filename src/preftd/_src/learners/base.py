@@ -128,12 +128,12 @@ class Learner(ABC):
             self._put(state)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write `state_dict` to a file of NumPy arrays; one that we wrote before is replaced.
+        """Write `state_dict` to a file of NumPy arrays; one that preftd wrote is replaced.
 
         Parameters
         ----------
         path : path of a file
-            Such as "learner.npz". It holds numbers only, and no pickled objects.
+            Such as "learner.npz". It contains numbers only, no pickled objects.
 
         """
         target = as_path("path", path, _FILE)

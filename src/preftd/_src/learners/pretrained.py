@@ -119,7 +119,7 @@ class Pretrained:
         return self.linear.watchable
 
     def for_rule(self, rule: Rule) -> Self:
-        """The same, with the view of the rule if `linear` names none."""
+        """The specification, with the view of the rule if `linear` names none."""
         return replace(self, linear=self.linear.for_rule(rule))
 
     def learner(

@@ -149,7 +149,7 @@ def _not_numbers(error: Exception, given: Given) -> InputError:
 
 
 def refuse_unknown(method: str, unknown: Mapping[str, Any]) -> None:
-    """Refuse arguments that a method does not have; λ is meant to be given as β."""
+    """Refuse unknown arguments of a method; λ must be given as β."""
     if "lambda_" in unknown:
         raise InputError(f"{method} does not take lambda_: give beta, which is 1 − λ.")
     if unknown:

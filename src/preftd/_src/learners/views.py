@@ -13,7 +13,7 @@ from preftd.rules import Rule
 
 
 class HasView(Protocol):
-    """A specification with a view, which is None if it leaves that to the rule."""
+    """A specification with a view; None leaves it to the rule."""
 
     @property
     def view(self) -> str | None:

@@ -126,7 +126,7 @@ class Question(NamedTuple):
 
 
 def arms_of(rules: Sequence[Any]) -> tuple[Arm, ...]:
-    """Return the arms that rules stand for: keys of ARMS, or rules themselves.
+    """Return the arms of rules: keys of ARMS, or rules themselves.
 
     Examples
     --------

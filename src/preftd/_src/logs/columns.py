@@ -64,8 +64,8 @@ class Missing:
     features : sequence of str
         Those that count (default: all).
     limit : int
-        For so many rows after its last reading, a feature still counts as there; with a column of
-        time, for so many units of time.
+        For this many rows after its last reading, a feature still counts as present; with a column
+        of time, for this many units of time.
 
     Examples
     --------
@@ -273,7 +273,7 @@ class LogColumns:
         The unit: "1s", "5m", "1h" or "1d" for dates with their times, and how much of the column
         it is for numbers (default for these: 1).
     nulls : sequence of str
-        Fields of CSV files that stand for a missing value, such as NA or -999, besides empty ones.
+        Texts of missing values in CSV files, such as NA or -999, in addition to empty fields.
 
     Examples
     --------

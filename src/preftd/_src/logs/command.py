@@ -44,8 +44,8 @@ def fit_file(
         with maker(progress.say) as executor:
             found = fit(log, columns, out, executor=executor, progress=progress, **settings)
     except KeyboardInterrupt as error:
-        kept = f"finished parts are kept in {out}"
-        progress.say(f"stopped; {kept}: run the same again to resume.")
+        kept = f"finished parts are in {out}"
+        progress.say(f"stopped; {kept}: run the same command again to resume.")
         error.add_note(kept)  # so that it is not said again
         raise
     yield from lines(found)

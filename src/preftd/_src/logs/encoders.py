@@ -81,7 +81,7 @@ ENCODERS = {
 
 
 def as_encoder(text: Any, low: Vector, high: Vector) -> tuple[EncoderKind, Any]:
-    """Return the encoder that a text stands for, on a box, and its kind.
+    """Return the encoder of a text, on a box, and its kind.
 
     Examples
     --------

@@ -104,7 +104,7 @@ from preftd._src.logs.table import LogTable, scan_parquet
 from preftd.preferences import Signal
 
 DEFAULT = tuple(ARMS)
-"""The arms that are compared if no others are asked for."""
+"""The arms that are compared by default."""
 OUTPUTS = (PREDICTIONS, *FILES)
 MOST_ROWS = 4_000_000
 """A longer log is not gone through again to compare fills."""
@@ -337,7 +337,7 @@ class Passes:
         return tuple(found)
 
     def boosted(self, solution: Solution) -> Dense | None:
-        """What boosting predicts of all rows, if it is asked for."""
+        """Predictions of boosting for all rows, if requested."""
         settings, plan = self.settings, self.plan
         if all(arm.key != BOOSTING for arm in settings.arms):
             return None

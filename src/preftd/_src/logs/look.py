@@ -1,6 +1,6 @@
 """A look at a log: types, means and scales of its columns, and the values of categories.
 
-Only rows that are trusted at all are looked at. Parts are computed apart from each other, and a
+Only rows with β > 0 are used. Parts are computed apart from each other, and a
 part may begin inside an episode: what gaps are filled with there, and how old readings are, is
 found by reading backwards.
 """
@@ -36,10 +36,10 @@ from preftd._src.logs.parts import Flags, LogPlan, Settings
 from preftd._src.logs.table import CHUNK, LogTable
 
 LOOK = 1 << 18
-"""Rows that are looked at for means and scales; of a longer log, as many from all over it."""
+"""The number of rows used for means and scales; of a longer log, this many from all over it."""
 PIECES = 16
 FEWEST = 1 << 10
-"""If fewer of the rows that are looked at have β > 0, all such rows are searched for."""
+"""If fewer of these rows have β > 0, all such rows are searched for."""
 MOST_LEVELS = 1000
 BACK = 4096
 """Rows that are read at first to find the last readings before a row; then twice as many."""
@@ -107,7 +107,7 @@ def _first_text(table: LogTable, name: str) -> str:
 
 @final
 class _Look:
-    """The rows of a log that are looked at."""
+    """The rows of a log that are used for means and scales."""
 
     def __init__(self, table: LogTable, columns: LogColumns, plan: LogPlan) -> None:
         self._table, self._columns = table, columns
@@ -118,7 +118,7 @@ class _Look:
         if table.rows <= LOOK:
             sample = [(0, table.rows)]
         self._trusted = True
-        """Whether only rows with β > 0 are looked at."""
+        """Whether only rows with β > 0 are used."""
         self._gaps = np.zeros(len(columns.inputs), np.bool_)
         self._seen = self._read(sample)
         if self._seen.height < FEWEST and table.rows > LOOK:
@@ -151,7 +151,7 @@ class _Look:
         return pl.concat(found, how="vertical_relaxed")
 
     def gaps(self) -> tuple[str, ...]:
-        """The inputs that are missing in some of the rows that were looked at, trusted or not."""
+        """The inputs that are missing in some of these rows, trusted or not."""
         return tuple(np.array(self._columns.inputs)[self._gaps].tolist())
 
     def finite(self, name: str) -> Vector:
@@ -265,7 +265,7 @@ class TrustedRows:
     def read(self, names: Sequence[str], low: int, high: int) -> tuple[pl.DataFrame, Flags]:
         """Return columns of a range of rows, and whether β is above 0 in each.
 
-        A range that follows the one before is the quickest.
+        A range that follows the previous one is the fastest.
         """
         trust, table = self._columns.preference, self._table
         own = [trust.name] if isinstance(trust, Column) else self._columns.trusted_by

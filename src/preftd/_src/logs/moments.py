@@ -2,7 +2,7 @@
 
 Of each row whose return is known there is z: its features, what only some arms use (flags of what
 is missing, rewards so far), its return up to where recording stops, and the share of the mean
-return that stands for what comes after that. Σ w z zᵀ then has the normal equations of all
+return that replaces what comes after that. Σ w z zᵀ then has the normal equations of all
 regressions, and the squared error of any weights. Rows are split into what is trusted (w = β) and
 the rest (w = 1 − β), so that what is shown where β = 0 is not in the former.
 """

@@ -2,7 +2,7 @@
 
 There is a learner for each fold, which leaves out its units, and one for the whole log. Several
 step sizes learn side by side; the one with the least error of its predictions on the rows that it
-has learned from is kept, so that what is held out has no part in the choice. Rewards are divided by
+has learned from is kept, so that held-out rows do not affect the choice. Rewards are divided by
 the root mean square of these rows' returns.
 
 A signal remembers what it has seen, so that parts cannot be computed apart from each other: β of

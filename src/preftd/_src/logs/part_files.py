@@ -168,9 +168,9 @@ class PartFiles:
                 for failure in result.failures[:1]:
                     if failure.traceback == REFUSED:
                         raise InputError(failure.error)
-                    remedy = "see to that, and run the same again to resume."
+                    remedy = "correct this, and run the same command again to resume."
                     if failure.traceback != BROKEN:
-                        remedy = "run the same again with fewer workers, as memory may be short."
+                        remedy = "run the same again with fewer workers, since memory may be short."
                     raise FailedError(
                         f"a part of the log cannot be computed ({failure.error}): {remedy}"
                     )

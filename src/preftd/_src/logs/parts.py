@@ -190,7 +190,7 @@ def episode_starts(columns: LogColumns, rows: pl.DataFrame) -> Flags:
 
 
 def _other_ids(columns: LogColumns, rows: pl.DataFrame) -> Flags:
-    """Whether each row has another id of its episode than the one before; the first has."""
+    """Whether each row has another episode ID than the previous row; the first has."""
     other = np.zeros(rows.height, np.bool_)
     other[:1] = True
     if columns.episode in rows.columns:
@@ -258,7 +258,7 @@ class PartSteps(NamedTuple):
     opens: Flags
     """Whether a step leaves the row; none leaves the last observation of an episode."""
     closes: Flags
-    """Whether the step before is the last of its unit, and this row its final observation."""
+    """Whether the previous step is the last of its unit, and this row its final observation."""
     rho: Vector
     beta: Vector | None
     """β, if it does not depend on the features."""

@@ -38,7 +38,7 @@ def returns(
     reward, discount  of the step that leaves the row
     stays             whether the next row belongs to the same episode
     opens             whether a step leaves the row
-    end               what stands for the return where recording stops
+    end               the replacement of the return where recording stops
     unknown           the product of discounts until then; 0 if the episode terminates
     """
     for t in range(reward.size - 1, -1, -1):
@@ -130,7 +130,7 @@ def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: 
     ----------
     settings, part, steps
     mean : array of shape (questions,)
-        What stands for the return where recording stops.
+        The replacement of the return where recording stops.
 
     """
     columns, rows, joined = settings.columns, steps.own, _join(settings, part, steps)

@@ -25,7 +25,7 @@ from preftd._src.logs.solving import Solution
 from preftd._src.randomness import generator
 
 GROUPS = 1000
-"""Units are put together to at most so many groups, which are resampled for intervals."""
+"""The most groups of units, which are resampled for intervals."""
 LEVEL = 0.95
 KINDS = ("value", "held")
 HELD = "held_"
@@ -85,7 +85,7 @@ def hold(
     """Write h_t = β_t v(x_t) + (1 − β_t) (h_{t−1} − r_t) / γ_t; where a unit begins, v(x_t).
 
     Dividing by γ makes errors larger, by a_t = β_t + (1 − β_t) a_{t−1} / γ_t. Where that is more
-    than LONGEST_HOLD, v(x_t) is the better guess, and stands for h_t until β_t is larger again.
+    than LONGEST_HOLD, v(x_t) is the better guess, and replaces h_t until β_t is larger again.
     Where β_t = 0, it is a guess for this row, and those with β = 0 that follow, only.
 
     values  of shape (rows, predictions); a prediction is one of an arm, and of a question

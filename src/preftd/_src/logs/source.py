@@ -63,7 +63,7 @@ def open_source(source: Any, folder: Path, nulls: Sequence[str] = ()) -> LogTabl
     folder : Path
         Where what is not Parquet is written to as such.
     nulls : sequence of str
-        Fields of CSV files that stand for a missing value, besides those that are empty.
+        Texts of missing values in CSV files, in addition to empty fields.
 
     """
     given = as_path("source", source, _EXAMPLE) if isinstance(source, str | Path) else source
@@ -264,7 +264,7 @@ def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -
 
 
 def _written(path: Path, write: Any) -> LogFile:
-    """A file that is written; written again it has another date, so its content stands for it."""
+    """A file that is written; rewritten it has another date, so it is identified by its content."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda file: write(Path(file.name)))
     return open_parquet(path)._replace(modified=_digest(path))

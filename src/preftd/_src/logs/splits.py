@@ -18,13 +18,13 @@ from preftd._src.logs.columns import LogColumns
 from preftd._src.logs.table import LogTable
 
 FEW = 2
-"""With fewer than so many episodes for each fold, pieces of time are held out, not episodes."""
+"""With fewer episodes for each fold, pieces of time are held out, not episodes."""
 LEARNED = 2
 """So many pieces come before the first that is tested: one to learn from, one to choose on."""
 VALIDATED = 4
-"""On so many folds at most, of those that are learned from, a ridge penalty is chosen."""
+"""The most training folds on which a ridge penalty is chosen."""
 SAMPLED = 1 << 22
-"""Of so many rows, evenly spread, the times are sorted to find pieces of as many rows each."""
+"""The number of rows, evenly spread, whose times are sorted to find pieces of equal size."""
 
 Whole = NDArray[np.int64]
 

@@ -137,7 +137,7 @@ def started(text: str) -> str:
 
 
 def split_text(summary: Mapping[str, Any]) -> str:
-    """Return in words what is predicted from what."""
+    """Return a description of what is predicted from what."""
     split = summary["split"]
     if not split["ordered"]:
         return f"{split['folds']} folds of whole episodes, each predicted from the others"

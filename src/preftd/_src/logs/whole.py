@@ -30,7 +30,7 @@ from preftd._src.logs.table import LogTable
 from preftd.preferences import Signal
 
 FOLDS = 5
-"""A penalty is chosen on so many folds, if there are FEWEST rows in each."""
+"""The number of folds on which a penalty is chosen, if there are FEWEST rows in each."""
 FEWEST = 10
 
 

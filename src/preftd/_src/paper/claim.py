@@ -279,7 +279,7 @@ class Sample:
 
 
 def rows(runs: pl.DataFrame, **labels: Any) -> pl.DataFrame:
-    """The runs that have these labels; a list or tuple stands for any of its labels."""
+    """The runs with these labels; a list or tuple means any of its labels."""
     return runs.filter(
         *(
             pl.col(name).is_in(wanted)
@@ -537,8 +537,8 @@ def stated(folder: str) -> Mapping[str, Claim]:
     paper, an explanation, and how cases are averaged. `claimed` is a statistic and a region, such
     as "ratio > 1" or "mean -0.1 to 0.1"; intervals of ratios are those of their logarithms.
 
-    A row that has a table `each` stands for several claims: {each} is a key of the table in the
-    name, and what it stands for in the texts.
+    A row that has a table `each` makes several claims: {each} is a key of the table in the name,
+    and its value in the texts.
     """
     found = {}
     for pattern, row in read_words(folder, "claims").items():

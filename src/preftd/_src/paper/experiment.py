@@ -17,7 +17,7 @@ SAID = {
     "THREE_VIEWS": "The same methods in three views: online and true online move weights at every "
     "step, held only when an observable state is reached. Lower is better.",
 }
-"""What several experiments say, by the name that stands for it."""
+"""Texts of several experiments, by name."""
 
 
 def read_words(folder: str, name: str) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Experiment:
     figures   its figures in words, in the order of the list
     findings  the paper's findings on it in words
 
-    Its other modules are loaded when they are asked for:
+    Its other modules are loaded on first use:
 
     studies   those that say what is run, each with STUDIES
     drawings  those that say what is drawn of the results, each with FIGURES

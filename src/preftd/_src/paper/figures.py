@@ -198,8 +198,8 @@ def seeds_with(runs: pl.DataFrame, level: float, shown: str = "bands") -> str:
 
 
 ABOVE = 1.25
-"""The axis ends at so many times the largest error that a method has with its smallest step size,
-with which little is learned: worse errors need not be told apart."""
+"""The axis ends at this multiple of the largest error with the smallest step size of a method, with
+which little is learned: larger errors need no detail."""
 
 
 def draw_search(

@@ -45,7 +45,7 @@ class Order(NamedTuple):
 
     @property
     def runs(self) -> Path:
-        """The file with reported runs, beside that with searches."""
+        """The file with reported runs, next to that with searches."""
         return self.searches.with_name(RUNS.name)
 
 

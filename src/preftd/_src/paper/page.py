@@ -1,7 +1,7 @@
 """The page of the paper: does it hold, what was run, every figure, and the claims behind them.
 
 A finding groups claims. The first of them is its primary claim, whose outcome is that of the
-finding; `claim.py` says how it follows from results. The others are told below it.
+finding; `claim.py` says how it follows from results. The others are listed below it.
 """
 
 import re

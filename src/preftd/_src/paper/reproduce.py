@@ -98,7 +98,7 @@ def _write(name: str, figure: Figure, out: Path) -> list[Path]:
 
 @final
 class ResultsOnDemand:
-    """Results by study; a study is run when its results are first asked for."""
+    """Results by study; a study is run when its results are first needed."""
 
     def __init__(self, order: Order, store: Store, executor: Executor, progress: Progress) -> None:
         self._order, self._store = order, store

@@ -186,7 +186,7 @@ def _digits(case: Case) -> int:
 
 
 def _number(value: float, decimals: int) -> str:
-    """A number with so many decimals, or with two digits if these would hide it.
+    """A number with some decimals, or with two digits if these would hide it.
 
     An interval of few seeds may reach from 10⁻⁹ to 1000, where no number of decimals suits both.
 

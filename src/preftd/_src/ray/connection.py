@@ -138,7 +138,7 @@ def start(cpus: int, folder: Path) -> None:
             _end_processes(folder)
             if not left:
                 cause = _line(error)
-                raise FailedError(f"Ray cannot be started ({cause}): run the same again.") from None
+                raise FailedError(f"Ray cannot be started ({cause}): try again.") from None
     if (address := get_node_ip_address()) != LOOPBACK:
         raise FailedError(
             f"Ray listens at {address}, which others may reach, in place of {LOOPBACK}: install "

@@ -250,7 +250,7 @@ class LiveCluster:
             raise
         except RayError as error:
             last = str(error).strip().splitlines()[-1].rstrip(".")
-            raise FailedError(f"Ray failed ({last}): run the same again to resume.") from None
+            raise FailedError(f"Ray failed ({last}): run the study again to resume.") from None
         if missing := answer.missing or _missing_in_cells(answer.results):
             raise _missing(missing, f"the node {answer.host}")
         if show and answer.printed:

@@ -42,9 +42,9 @@ MOST_ERRORS = 3
 """Questions with panels of their own; tables have all."""
 ROWS = {"all": "all rows", "trusted": "trusted rows", "untrusted": "other rows"}
 LETTERS = 22
-"""Names of inputs are cut to so many letters in figures."""
+"""The most letters of names of inputs in figures."""
 SAMPLE = 200_000
-"""About so many rows, evenly spread, are read for calibration and changes."""
+"""The approximate number of rows, evenly spread, that are read for calibration and changes."""
 TENTHS = 10
 """Groups of rows with predictions of about the same size."""
 EPISODES, LONGEST = 3, 300

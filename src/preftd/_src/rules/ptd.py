@@ -11,8 +11,8 @@ from preftd._src.rules.rule import Number, Rule
 class PTD(Rule):
     """Preferential TD: gain_t = β_t (paper, equation 6).
 
-    Each state is updated as much as others bootstrap from it. The default view of learners is the
-    held one, which ignores what is shown where β is 0; the paper's algorithm is `view="backward"`.
+    Each state is updated as much as others bootstrap from it. The default view of learners is held,
+    which ignores features where β is 0; the paper's algorithm is `view="backward"`.
     """
 
     name: ClassVar[str] = "PTD"

@@ -87,7 +87,7 @@ class Rule(ABC):
         """
 
     def bootstrap(self, beta: Number) -> Number:
-        """Return how much is bootstrapped from a state with this β: β, unless you define it.
+        """Return the share that is bootstrapped from a state with this β; by default, β.
 
         Parameters
         ----------

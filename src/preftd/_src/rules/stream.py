@@ -27,7 +27,7 @@ class StreamCoefficients(NamedTuple):
     """β, decay and gain of each step, arrays of shape (steps,), and the state to carry on."""
 
     beta: Vector
-    """How much is bootstrapped from x_t: β_t, or what the rule makes of it."""
+    """The share that is bootstrapped from x_t: bootstrap(β_t)."""
     coefficients: Coefficients[NDArray[np.float64]]
     carried: Carried
 

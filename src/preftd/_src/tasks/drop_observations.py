@@ -25,16 +25,16 @@ from preftd._src.arrays import (
 )
 
 KEPT = 1000
-"""How many observations of an episode are remembered at most, where that many are needed."""
+"""The most observations of an episode that are stored."""
 
 
 class Kind(NamedTuple):
     """A kind of failure."""
 
     seen: Callable[[DropObservations], NDArray[Any] | None]
-    """What is seen instead; None if there is nothing yet, and the observation is seen."""
+    """What is seen instead; None if there is no replacement yet; the observation is then seen."""
     reach: tuple[float, float] | None = None
-    """The least and the largest number that it shows, if the space may be narrower."""
+    """The smallest and largest number that it shows, if the space may be narrower."""
     remembers: bool = False
     """Whether it needs the observations of this and the last episode."""
 
@@ -203,7 +203,7 @@ class DropObservations(
         return observation, {**info, "observable": np.bool_(instead is None)}  # as TorchRL reads it
 
     def _begin_burst(self) -> None:
-        """Draw how long it takes, and what it hides."""
+        """Draw the length of a burst, and the entries that it replaces."""
         rng = self.unwrapped.np_random
         self._left = int(rng.geometric(1 / self._burst)) if self._random else self._burst
         if self._entries is not None:
@@ -211,7 +211,7 @@ class DropObservations(
             self._hidden = rng.permutation(hidden).reshape(self._past[-1].shape)
 
     def _no_past(self) -> deque[NDArray[Any]]:
-        """No observations yet, and room for as many as are remembered."""
+        """An empty buffer for observations."""
         return deque(maxlen=max(KEPT, self._burst + 1) if self._kind.remembers else 1)
 
 

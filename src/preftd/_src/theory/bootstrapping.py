@@ -93,7 +93,7 @@ class Bootstrapping:
     task : Task, optional
         With a task, the interest of a rule may be any signal that depends on the state alone.
     share : array of shape (states,), optional
-        How much is bootstrapped from each state (default: β).
+        The share that is bootstrapped from each state (default: β).
 
     """
 

@@ -36,7 +36,7 @@ class KeyMatrix(NamedTuple):
 
 
 class NoFixedPointError(ArithmeticError):
-    """No weights make the expected update 0, or by accident infinitely many do."""
+    """No weights make the expected update 0, or infinitely many do."""
 
 
 @final

@@ -300,7 +300,7 @@ class TorchModule:
         return ", ".join(filter(None, (own, self.view, "bounded" if self.bounded else "")))
 
     def for_rule(self, rule: Rule) -> Self:
-        """The same, with the view of the rule if it names none."""
+        """The specification, with the view of the rule if it names none."""
         return in_view_of(rule, self)
 
     def learner(

@@ -206,7 +206,7 @@ def write_more(  # noqa: PLR0913, PLR0917  (arrays, not options)
     for_beta: Floats,
     for_discount: Floats,
 ) -> None:
-    """Write the gradients for β and discount of some steps; G is the return of the next of each."""
+    """Write the gradients for β and discount of some steps; G is the return of each next step."""
     zero, one = L.dtype.type(0), L.dtype.type(1)
     for k in range(L.size):
         share = one if cut[k] else b[k]

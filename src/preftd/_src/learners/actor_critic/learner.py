@@ -411,7 +411,7 @@ class ActorCriticLearner(Learner):
     def _step(self, stream: Stream, action: int, now: Now, beta: float) -> float:
         """Learn from a step, and at the end of an episode from all of it; nothing if it diverges.
 
-        Returns δ. `now` has how much is bootstrapped, `beta` may weight the actor's step.
+        Returns δ. `now` has the bootstrapped share, `beta` may weight the actor's step.
         """
         buffer, t, actor, alpha = stream.buffer, now.t, self._actor_state, self.step_size.critic
         largest = extent(self._weights, stream.trace, buffer.features, t)

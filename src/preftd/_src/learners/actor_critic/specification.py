@@ -68,7 +68,7 @@ class ActorCritic:
         return ", ".join(["actor-critic", *changed(self.actor), *changed(self.critic)])
 
     def for_rule(self, rule: Rule) -> Self:
-        """The same, with the view of the rule if the critic names none."""
+        """The specification, with the view of the rule if the critic names none."""
         return replace(self, critic=in_view_of(rule, self.critic))
 
     def learner(

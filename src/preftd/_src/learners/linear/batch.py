@@ -65,7 +65,7 @@ class Linear:
         return self.view is None or VIEWS[self.view].online
 
     def for_rule(self, rule: Rule) -> Self:
-        """The same, with the view of the rule if it names none."""
+        """The specification, with the view of the rule if it names none."""
         return in_view_of(rule, self)
 
     def learner(

@@ -115,7 +115,7 @@ class Network:
         return self.view is None or VIEWS[self.view]
 
     def for_rule(self, rule: Rule) -> Self:
-        """The same, with the view of the rule if it names none."""
+        """The specification, with the view of the rule if it names none."""
         return in_view_of(rule, self)
 
     def learner(

@@ -27,7 +27,7 @@ GOALS = (3, 20, 36, 52, 66, 84)
 CONSTANT = (0.0, 0.5, 0.9, 0.97, 1.0)
 """Values of λ for all states."""
 LEFT, LEAST = 0.1, 0.01
-"""Shares of the first squared error: that may be left, and that is no longer looked at."""
+"""Shares of the first squared error: the goal, and the one below which errors are ignored."""
 POLICIES = ("random", "good")
 OPTIMAL_SHARE = 0.8
 """The good policy takes the best action with this probability, and else any of the four."""

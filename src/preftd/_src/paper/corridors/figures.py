@@ -85,7 +85,7 @@ def _four_methods(results: Found, lengths: Sequence[int]) -> Figure:
 
 
 def _figure_a4(results: Found) -> Figure:
-    """ETD with interest 1 and one λ for all states, and PTD beside it."""
+    """ETD with interest 1 and one λ for all states, compared with PTD."""
     rows, short = [], pl.lit("ETD").alias("rule")
     for task in TASKS:
         constant, paper = results[CONSTANT_LAMBDA[task]], results[FOUR_METHODS[task]]
@@ -131,7 +131,7 @@ def _renamed(
 
 
 def _true_online(results: Found) -> Figure:
-    """Three methods in the true online form, beside the paper's online one."""
+    """Three methods in the true online form, compared with the paper's online one."""
     tasks = list(map(at_length, (5, 15, 25)))
     found = [only(results[study], task=tasks) for study in TRUE_ONLINE.values()]
     limits = map(limits_of, TRUE_ONLINE.values())

@@ -59,7 +59,7 @@ class Written(NamedTuple):
 def write_counterexamples(
     folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
 ) -> Written:
-    """Write the figure and a page into a folder. `say` is told what is done."""
+    """Write the figure and a page into a folder. `say` receives progress messages."""
     paths = [folder / name for name in FILES]
     refuse_others(*paths)
     figure = draw_counterexamples(seeds, say)
@@ -83,7 +83,7 @@ def diagnoses() -> dict[str, list[Diagnosis]]:
 def draw_counterexamples(
     seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
 ) -> Figure:
-    """Simulate and draw both chains. `say` is told what is done."""
+    """Simulate and draw both chains. `say` receives progress messages."""
     say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
     every = diagnoses()
     with mpl.rc_context(PAPER_RC):

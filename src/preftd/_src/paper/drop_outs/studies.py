@@ -1,6 +1,6 @@
 """Studies of CartPole with drop-outs, which ask where preferences pay in control.
 
-An observation is dropped with some probability and noise (or zeros) seen in its stead; β is 0 there
+An observation is dropped with some probability and replaced by noise (or zeros); β is 0 there
 and 1 elsewhere. The critic learns by TD(λ), whose gain is 1, or by PTD, whose gain is β; the actor
 is weighted by 1 or by β; the critic is one of three views of four kinds of features.
 """
@@ -42,7 +42,7 @@ HALF = "0.5"
 RATES = ("0.15", "0.3", HALF, "0.7")
 """Probabilities with which an observation is dropped."""
 SHOWN = {"noise": 1.0, "zeros": 0.0}
-"""What is seen in its stead, and the `noise` of the task."""
+"""The replacement, and the `noise` of the task."""
 WEAK = 0.1
 """β at real observations in the studies of a weak preference."""
 BLIND = Constant(WEAK)

@@ -56,7 +56,7 @@ from preftd._src.report.figures.study import draw_curves, draw_widths
 CURVE_LEVEL, WIDTH_LEVEL = 0.5, 0.9
 """Of intervals, as in the paper: of learning curves, and of errors by width."""
 TOP = 1.2
-"""An axis ends at so many times the largest error that it must show."""
+"""An axis ends at this multiple of the largest error that it must show."""
 FEATURES = "Features: hidden layers of networks, one for each seed."
 FORMS = "Solid: online; dashed: true online, with its own step sizes."
 ERROR = f"mean squared error,\nmean of {NETWORK_EPISODES} episodes"

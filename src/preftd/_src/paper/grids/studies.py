@@ -146,12 +146,12 @@ def at_size(size: int) -> str:
 
 
 def with_units(count: int) -> str:
-    """The label of a network with so many units."""
+    """The label of a network with `units` units."""
     return f"{count} unit{'s' * (count > 1)}"
 
 
 def grid(task: str, size: int) -> TaskSource:
-    """A grid; `random_grid` is drawn anew for each seed."""
+    """A grid; each seed draws its own `random_grid`."""
     if task == "random_grid":
         return partial(_drawn, size)
     return open_grid(size) if task == "open_grid" else make(task, size=size)

@@ -42,7 +42,7 @@ from preftd.tasks import Task
 
 
 def look(case: Case, folder: Path, seeds: int) -> Scores:
-    """The scores of a case; learned preferences are computed anew."""
+    """The scores of a case; learned preferences are recomputed."""
     tasks = {case.name: case.source}
     every = ptd_study(case.group, "quick look", tasks).with_seeds(seeds)
     td = td_study(case.group, "quick look, TD", tasks).with_seeds(seeds)

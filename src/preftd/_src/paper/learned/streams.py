@@ -157,7 +157,7 @@ def starts(kind: int, count: int, generator: np.random.Generator) -> Dense:
 
 
 def rides(kind: int, count: int, generator: np.random.Generator) -> tuple[Dense, NDArray[np.int64]]:
-    """The states of so many rides one after the other, and how long each is."""
+    """The states of consecutive rides, and their lengths."""
     out = np.empty((count * MOST, NUMBERS[kind]))
     first = starts(kind, count, generator)
     lengths = ride_from(kind, first, RANDOM[kind], generator, out)
@@ -167,7 +167,7 @@ def rides(kind: int, count: int, generator: np.random.Generator) -> tuple[Dense,
 def lengths_from(
     kind: int, state: Vector, count: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """How long each of so many rides from a state is."""
+    """The lengths of rides from a state."""
     nowhere = np.empty((0, state.size))
     found = ride_from(kind, np.tile(state, (count, 1)), RANDOM[kind], generator, nowhere)
     return np.asarray(found)
@@ -217,7 +217,7 @@ class Ride:
     encoder
         A name in `ENCODERS`. Preferences see the numbers of a state, learners its features.
     dropped
-        The probability that an observation is dropped: noise about as large is seen in its stead.
+        The probability that an observation is dropped: similarly large noise is shown instead.
     """
 
     encoder: str

@@ -95,7 +95,7 @@ def _draw_curves(axes: Axes, panel: Curves) -> None:
 
 
 def _draw_scale(figure: Figure, every: Sequence[Axes], label: str) -> None:
-    """Which colour stands for which value."""
+    """The colours of values."""
     steps = np.arange(len(VALUES) + 1) - 0.5
     colours = ScalarMappable(BoundaryNorm(steps, len(VALUES)), COLOURS)
     scale = figure.colorbar(colours, ax=list(every), aspect=25, pad=0.02)

@@ -19,7 +19,7 @@ then the visits after which it is left, n₁ of n, have another mean than all, b
 
     n n₁ / (n − n₁) · r²(mean of those left after, mean of all)    in deviations of cells
 
-The clock says what to expect so many steps after the last trusted cell. It is used while it
+The clock predicts what follows n steps after the last trusted cell. It is used while it
 predicts better what follows than how often that follows anything.
 """
 
@@ -195,7 +195,7 @@ def expected(s: State, context: float, name: float) -> tuple[float, float]:
 
 @kernel
 def count_context(s: State, context: float, name: float, share: float) -> None:
-    """Count what followed the context; a full table starts afresh.
+    """Count what followed the context; a full table restarts.
 
     `share` is how often it follows anything.
     """

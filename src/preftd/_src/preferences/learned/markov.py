@@ -14,7 +14,7 @@ starts as the other prediction, with the weight of one visit. Its evidence is th
 logarithms of its prediction over the other, each made before what follows is counted. A successor
 that the cell never had before tells nothing, and is counted only.
 
-Counts start afresh with each term of TERM tests, and evidence is not below 0 then, so that a long
+Counts restart with each term of TERM tests, and evidence is not below 0 then, so that a long
 past delays nothing. A cell that is distrusted stays so until a term ends without any evidence.
 """
 
@@ -41,7 +41,7 @@ END, BEGIN = 1.0, 2.0
 PRIOR, LONG = 0.5, 63.0
 """Visits that a successor counts in advance; steps in a cell that expert 4 tells apart."""
 TERM = 1024.0
-"""Tests of a cell after which its counts start afresh."""
+"""Tests of a cell after which its counts restart."""
 TESTED, FAILING, CHECKED = 8.0, 3, 64.0
 """The test is void if most cells with so many visits fail, at least so many of them; the steps
 between two times that this is asked."""

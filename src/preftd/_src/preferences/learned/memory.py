@@ -17,7 +17,7 @@ ATOMS, CLUSTERS = 512, 256
 CELLS = ATOMS + CLUSTERS
 EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
 BEFORE_IT = CLASSES
-"""The last of the groups that observations are compared with: the observation before, alone."""
+"""The last of the groups that observations are compared with: the previous observation, alone."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 """Rooms of the hash tables; each takes entries up to three quarters, `SEEN` up to one half."""
 NUMBERS = 1 << 13
@@ -94,20 +94,20 @@ class Head:
     """Observations that widths have learned from, by group."""
     strange: float
     before_strange: float
-    """Whether the observation that waits, and the one before, are like none before."""
+    """Whether the pending observation, and the previous one, are unlike any earlier one."""
     along_rest: float
     squared_rest: float
     """Sums over pairs of strange observations, one after the other, of their product and its
     square."""
     follows: float
-    """Whether the observation before was finite."""
+    """Whether the previous observation was finite."""
     rhythm: float
     """Evidence for the clock."""
     apart: float
     """Whether observations that recur stand apart from others."""
     near: float
     along: float
-    """The widths at which recent observations and the one before predict best, or −1."""
+    """The widths at which recent observations and the previous one predict best, or −1."""
     met: float
     close: float
     """Observations that never repeat, after a cell that they are not in, and those near that."""
@@ -118,7 +118,7 @@ class Head:
     recurring: float
     """The share of new observations that are found to recur, of late."""
     after_cell: float
-    """Whether the observation before was in a cell."""
+    """Whether the previous observation was in a cell."""
     numbers: float
     """Keys in `Tables.numbers`."""
     mix: float

@@ -42,7 +42,7 @@ def log_background(s: State, x: Vector) -> float:
 def is_missing(s: State, x: Vector, repeats: bool) -> bool:
     """Whether an entry that varies is farther off than all others, and exactly as far as before.
 
-    Such values stand for what is missing, as −999 does; at first sight, if most entries are so far.
+    Such values mark missing readings, as −999 does; at first sight, if most entries are so far.
     """
     missing, far = False, 0
     for i in range(x.size):

@@ -3,7 +3,7 @@
 To copy the whole memory at each step would cost more than to learn from it. So the memories of
 consecutive steps share one `_Line`: the memory where the line starts, what was observed since, and
 one array that learns in place. That array belongs to the newest memory. Whoever asks for an older
-one again (a step was refused, a state is loaded, two learners part) gets it by learning anew what
+one again (a step was refused, a state is loaded, two learners part) gets it by relearning what
 was observed up to it, to the bit. A new line starts every `LINE` steps.
 """
 
@@ -175,7 +175,7 @@ def _checked(given: Any) -> Vector:
             check, head.check = head.check, 0.0
             if check == _checksum(memory):
                 return memory
-    raise InputError(f"memory is {short(given)}: give None, or what the step before returned.")
+    raise InputError(f"memory is {short(given)}: give None, or the memory of the previous step.")
 
 
 def _checksum(memory: Vector) -> float:

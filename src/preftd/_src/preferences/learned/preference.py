@@ -54,7 +54,7 @@ class Learned(Signal):
         return 1.0
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """Learn from the observation before, then decide on this one."""
+        """Learn from the previous observation, then decide on this one."""
         visit = as_visit(visit)
         seen = as_vector(visit)
         past = Past.of(memory, seen.size, self.linear)

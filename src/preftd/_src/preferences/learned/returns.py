@@ -9,7 +9,7 @@ one. With the mean reward and discount between the two, what was predicted there
 An episode that is truncated, or has more than LONGEST_EPISODE steps, is not counted.
 
 An outcome is the reward and the discount that led to an observation. Where an episode starts, it is
-the reward that ended the one before, which counts if its discount is 0; NaN is not known.
+the reward that ended the previous one, which counts if its discount is 0; NaN means unknown.
 
 The test asks whether to look or to hold: do features predict a cell better than what was held
 before it? Weights are fitted to the mean returns m of the trusted cells S by least squares, each
