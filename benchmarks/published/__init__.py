@@ -41,6 +41,8 @@ RIVALS: dict[str, Specification] = {
         LambdaDiscrepancy(rate=0.03, sharpness=10.0),
         DiscerningTD("noise", trace=0.9, rate=0.03, sharpness=1.0),
         DiscerningTD("error", trace=0.9, rate=0.3),
+        ExpectedTrace(trace=0.5, rate=0.3, share=0.5),
+        AdaptiveInterest(meta_rate=0.1, offset=3.0, trace=0.9),
         LambdaGreedy(cells=True, rate=0.03),
         LambdaGreedy(cells=True, rate=0.3, preferential=True),
         AdaptiveTD(cells=True, rate=0.1, width=1.0),
@@ -48,6 +50,8 @@ RIVALS: dict[str, Specification] = {
         LambdaDiscrepancy(cells=True, rate=0.3, sharpness=1000.0),
         DiscerningTD("noise", cells=True, trace=0.0, rate=0.1, sharpness=4.0),
         DiscerningTD("error", cells=True, trace=0.9, rate=0.03),
+        ExpectedTrace(cells=True, trace=0.5, rate=0.3, share=0.0),
+        AdaptiveInterest(cells=True, meta_rate=1.0, offset=3.0, trace=0.9),
     )
 }
 """The methods by name, with the options that `benchmarks.rivals_search` found best."""
