@@ -56,7 +56,10 @@ def predict_rows(
 
 
 def row_products(features: Dense, weights: Dense) -> Dense:
-    """The product of rows and weights, shape (rows, columns): each row computed independently, since BLAS changes the order of sums with the number of rows."""
+    """The product of rows and weights, shape (rows, columns), with each row by itself.
+
+    BLAS changes the order of sums with the number of rows.
+    """
     found = np.empty((len(features), weights.shape[1]))
     every = np.ascontiguousarray(weights)[None]
     predict_rows(features, every, np.zeros(len(features), np.int64), found)

@@ -1,5 +1,4 @@
-"""Sources of logs: Parquet files are read directly, everything else is first converted to
-Parquet."""
+"""Sources of logs: Parquet files are read directly, everything else is converted first."""
 
 from __future__ import annotations
 

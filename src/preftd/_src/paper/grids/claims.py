@@ -226,12 +226,12 @@ def net_spread(rule: str, view: str, widths: Sequence[int] = WIDTHS) -> Cases:
 
 
 def net_tolerance(rule: str, view: str) -> Cases:
-    """Over how many decades of step sizes the error of networks is more than halfway down."""
+    """The decades of step sizes over which the error of networks is more than halfway down."""
     return each_net(lambda net: net.tried(rule, view).by(decades, net.task, net.size))
 
 
 def _less_tolerant(view: str) -> Cases:
-    """How many decades of step sizes work for ETD-variable, less those for PTD."""
+    """The decades of step sizes that work for ETD-variable, less those for PTD."""
     return net_tolerance("ETD-variable", view) - net_tolerance("PTD", view)
 
 

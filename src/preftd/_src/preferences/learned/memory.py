@@ -1,6 +1,6 @@
 """The memory of `Learned`: one array of numbers, and its parts by name.
 
-One array is easy to save, to copy and to hand to compiled code. Whole numbers in it are exact. The
+One array is easy to save, to copy and to pass to compiled code. Whole numbers in it are exact. The
 classes below name the numbers of records, in the order in which they are stored.
 """
 
@@ -41,7 +41,7 @@ class Head:
     """The numbers in an observation."""
     step: float
     waiting: float
-    """Whether an observation waits to be learned from; what is known of it follows."""
+    """Whether there is a pending observation; its properties follow."""
     is_first: float
     fingerprint: float
     found: float
@@ -79,7 +79,7 @@ class Head:
     """Those that are in no cell."""
     heads: Annotated[Vector, CLASSES]
     kept: Annotated[Vector, CLASSES]
-    """Where the next of the recent observations is put, and how many are kept."""
+    """The position of the next recent observation, and the number of recent ones."""
     varying: float
     """D: entries that vary and are no copies."""
     spread: float
@@ -104,7 +104,7 @@ class Head:
     rhythm: float
     """Evidence for the clock."""
     apart: float
-    """Whether observations that recur stand apart from others."""
+    """Whether observations that recur are separate from others."""
     near: float
     along: float
     """The widths at which recent observations and the previous one predict best, or −1."""
@@ -158,14 +158,14 @@ class Cell:
 
 
 class Width:
-    """What is known about each width, by one group."""
+    """The evidence on each width, by one group."""
 
     evidence: Annotated[Vector, WIDTHS]
     hits: Annotated[Vector, WIDTHS]
 
 
 class Seen:
-    """Keys of what was seen, in two generations."""
+    """Keys of seen observations, in two generations."""
 
     kept: float
     """Keys in the young one."""
@@ -174,7 +174,7 @@ class Seen:
 
 
 class Table:
-    """A hash table: keys, 0 where a slot is free, and what is stored under them."""
+    """A hash table: keys, 0 where a slot is free, and their values."""
 
     keys: Vector
     values: Vector
@@ -241,12 +241,12 @@ class Tables:
 
 
 class Returns:
-    """What `Learned(linear=True)` remembers of returns, behind all else."""
+    """The memory of returns of `Learned(linear=True)`, after everything else."""
 
     is_known: float
     reward: float
     discount: float
-    """Whether a stream has told the outcome of the observation that waits, and that outcome."""
+    """Whether a stream has passed the outcome of the pending observation, and that outcome."""
     length: float
     """Steps of the episode so far; −1 if it cannot be counted."""
     episodes: float
@@ -274,7 +274,7 @@ class State(NamedTuple):
     squares: Vector
     """Sums of squared deviations of each entry, shape (dim,)."""
     weight: Vector
-    """The metric: what a squared difference in each entry counts, shape (dim,)."""
+    """The metric: the weight of a squared difference in each entry, shape (dim,)."""
     base: Vector
     """The first observation, shape (dim,)."""
     slope: Vector
@@ -321,19 +321,19 @@ class State(NamedTuple):
 
 _HEAD, _TABLES, _RETURNS = map(_record, (Head, Tables, Returns))
 HEAD, TABLES, RETURNS = (int(kind.itemsize) // 8 for kind in (_HEAD, _TABLES, _RETURNS))
-"""How many numbers the fixed parts have."""
+"""The number of entries of the fixed parts."""
 ENTRIES, KEPT = 16, CLASSES * RECENT
 """Vectors with a number for each entry; recent observations that are kept."""
 
 
 def size_of(dim: int, linear: bool = False) -> int:
-    """How many numbers a memory for observations of shape (dim,) has, with returns or without."""
+    """The size of a memory for observations of shape (dim,), with or without returns."""
     vectors = ENTRIES + KEPT + 1 + CELLS + CLUSTERS
     return HEAD + vectors * dim + KEPT + TABLES + (RETURNS if linear else 0)
 
 
 def fresh(dim: int, linear: bool = False) -> Vector:
-    """A memory that has seen nothing."""
+    """An empty memory."""
     memory = np.zeros(size_of(dim, linear))
     head = read_head(memory)
     head.dim, head.names = dim, 2  # names 1 and 2 are END and BEGIN
@@ -437,7 +437,7 @@ def number_keys(x: Vector, keys: Vector) -> None:
 
 @kernel
 def slot_of(keys: Vector, key: float) -> int:
-    """The slot of a key, or the free one where it belongs."""
+    """The slot of a key, or the free slot for it."""
     mask = keys.size - 1
     at = np.int64(key) & mask
     while keys[at] != 0.0 and keys[at] != key:
@@ -447,6 +447,6 @@ def slot_of(keys: Vector, key: float) -> int:
 
 @kernel
 def count_of(table: Table, key: float) -> float:
-    """What is stored under a key, or 0."""
+    """The value of a key, or 0."""
     at = slot_of(table.keys, key)
     return float(table.values[at]) if table.keys[at] == key else 0.0

@@ -2,9 +2,9 @@
 
 To copy the whole memory at each step would cost more than to learn from it. So the memories of
 consecutive steps share one `_Line`: the memory where the line starts, what was observed since, and
-one array that learns in place. That array belongs to the newest memory. Whoever asks for an older
-one again (a step was refused, a state is loaded, two learners part) gets it by relearning what
-was observed up to it, to the bit. A new line starts every `LINE` steps.
+one array that learns in place. That array belongs to the newest memory. An older one that is needed
+again (a step was refused, a state is loaded, two learners part) is relearned from its observations,
+to the bit. A new line starts every `LINE` steps.
 """
 
 from __future__ import annotations
