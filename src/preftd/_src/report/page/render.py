@@ -95,11 +95,17 @@ def write_page(
     methods = dict.fromkeys(name for shot in shots for name in shot.plot.methods if name)
     known = [name for name in LOOKS if name in methods]
     ordered = [*known, *(name for name in methods if name not in LOOKS)]
+    colours = {name: look.colour for name, look in looks_of(ordered).items()} if ordered else {}
+
+    def in_own_colours(plot: Plot) -> list[str]:
+        return [name for name in plot.methods if name and colours[name].lower() in plot.svg]
+
     styles = [_file("page.css"), *more_styles]
     scripts = [_file("number_text.js") + _file("page.js"), *more_scripts]
     page = environment.get_template(template).render(
         shots=shots,
-        methods={name: look.colour for name, look in looks_of(ordered).items()} if ordered else {},
+        methods=colours,
+        in_own_colours=in_own_colours,
         order=ordered,
         numbers={shot.plot.name: shot.plot.lines for shot in shots},
         policy=Markup(policy(styles, scripts)),  # noqa: S704  (of hashes)
