@@ -130,7 +130,7 @@ class Encoding(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each feature is."""
+        """The name of each feature."""
         columns, basis = self.columns, self.basis
         found = list(columns.features)
         if basis is not None:
@@ -297,7 +297,10 @@ class Gatherer:
     def _write(
         self, block: _Block, columns: list[Vector], gaps: NDArray[np.int64]
     ) -> tuple[int, int] | None:
-        """Write columns, at first those without a gap; return what is infinite: column and row."""
+        """Write columns, at first those without a gap.
+
+        Return the position of an infinite value: column and row.
+        """
         whole = self._write_whole(block, columns)
         last, begun = block.last_trusted()
         for i, column in enumerate(columns):
@@ -340,14 +343,14 @@ class Rows(NamedTuple):
     age: Vector
     """The age of the oldest input that counts; 0 if none counts."""
     gaps: NDArray[np.int64]
-    """How many there are of each input; counted while features are made."""
+    """The number of gaps of each input, counted while features are made."""
 
 
 class _Block(NamedTuple):
     """Some rows, and the arrays for their numbers."""
 
     features: int
-    """How many inputs are numbers; codes of categories come after them."""
+    """The number of inputs that are numbers; codes of categories come after them."""
     begins: NDArray[np.bool_]
     beta: Vector
     numbers: Dense

@@ -36,7 +36,7 @@ class Waiting(NamedTuple):
     right: NDArray[np.float64]
     """x_k − Γ x_m and R, shape (folds, BUFFER, size + cumulants)."""
     filled: NDArray[np.int64]
-    """How many rows of each buffer are complete, shape (folds,)."""
+    """The number of complete rows of each buffer, shape (folds,)."""
     sums: NDArray[np.float64]
     """A and b of each fold, shape (folds, size, size + cumulants)."""
 
@@ -158,7 +158,7 @@ def step(
 def add_rows(
     waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks
 ) -> None:
-    """Add rows one after the other; the last waits for those that come next."""
+    """Add consecutive rows; the last waits for the next ones."""
     s, m, known = signals, marks, waiting.numbers
     for t in range(len(features)):
         if m.shared[t] and known[WAITS] != 1.0 and (s.after[t] == 0.0 or s.decay[t + 1] == 0.0):

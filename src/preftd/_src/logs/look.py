@@ -202,7 +202,7 @@ class _Look:
         return tuple(map(_by_frequency, counts))
 
     def _counts(self, trusted: bool) -> list[dict[object, int]]:
-        """How often each category has each of its values."""
+        """The counts of each category's values."""
         names = self._columns.categories
         counts: list[dict[object, int]] = [{} for _ in names]
         every = self._table.chunks(0, self._table.rows) if names else ()
@@ -316,7 +316,7 @@ class TrustedRows:
         return older(0.0, self.elapsed(read + 1, row))
 
     def _first_within(self, row: int, reach: float) -> int:
-        """A row such that what was read before it is, in the row before `row`, older than that."""
+        """A row before which all readings are older than this age, just before `row`."""
         begins, first, age, many = self.episode_of(row - 1), row, 0.0, BACK
         if self._columns.time is None:
             return max(begins, row - 1 - math.ceil(min(reach, row)))
@@ -348,7 +348,7 @@ class TrustedRows:
 def _carried_into_parts(
     table: LogTable, encoding: Encoding, plan: LogPlan
 ) -> tuple[Dense | None, ...]:
-    """What is carried into each part, as `Gatherer` takes it; None at the start of an episode.
+    """The state before each part, for `Gatherer`; None at the start of an episode.
 
     Each is that of the previous part unless there are readings since, so few rows are read.
     """

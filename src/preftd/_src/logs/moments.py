@@ -43,7 +43,7 @@ class Extras(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each column is."""
+        """The name of each column."""
         return (
             *(f"{name}{MISSING}" for name in self.missing),
             *((DISTRUST,) if self.distrust else ()),

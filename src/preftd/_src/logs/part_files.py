@@ -36,7 +36,7 @@ SCHEMA = 4
 PREDICTIONS = "predictions.parquet"
 """The only result that could be read as a log."""
 PREFIX = ".preftd-parts-"
-"""How the names of folders of parts begin."""
+"""The prefix of folders of parts."""
 REFUSED = "refused"
 """The traceback of a part that fails because of the log's contents."""
 BROKEN = "broken"

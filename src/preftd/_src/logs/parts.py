@@ -265,7 +265,7 @@ class PartSteps(NamedTuple):
     group: NDArray[np.int64]
     fold: NDArray[np.int64]
     own: int
-    """How many rows belong to the part."""
+    """The number of rows of the part."""
     clipped: int
     """The number of ratios that were too large."""
     frame: pl.DataFrame
@@ -494,13 +494,13 @@ class Settings(NamedTuple):
     arms: tuple[Arm, ...]
     split: Split
     carried: tuple[Dense | None, ...]
-    """What is carried into each part, as `Gatherer` takes it."""
+    """The state before each part, for `Gatherer`."""
     regularisation: float | None = None
     """ε of all arms; each has its own if it is not given."""
 
     @property
     def columns(self) -> LogColumns:
-        """What the columns of the log are."""
+        """The roles of the columns of the log."""
         return self.encoding.columns
 
     @property
@@ -538,7 +538,7 @@ class Chunk(NamedTuple):
     which: slice
     beta: Vector
     gaps: Whole
-    """How many there are of each input, once all pieces were read."""
+    """The number of gaps of each input, after all pieces were read."""
     inputs: list[Vector]
     """Features and codes of categories, NaN where they are missing."""
     pieces: Iterator[Piece]

@@ -42,8 +42,8 @@ class Prediction(NamedTuple):
     beta: float
     """NaN if it is not known: the row has no column of it, or a signal needs more than a row."""
     age: float
-    """How long ago the oldest of the features that count was read, in rows or, if the log has a
-    column of time, in its units; infinite before that."""
+    """The age of the oldest feature that counts, in rows or, if the log has a column of time, in
+    its units; infinite before that."""
 
 
 class Predictions(NamedTuple):

@@ -29,7 +29,7 @@ GROUPS = 1000
 LEVEL = 0.95
 KINDS = ("value", "held")
 HELD = "held_"
-"""What the names of held predictions begin with, in verdicts as in predictions.parquet."""
+"""The prefix of held predictions, in verdicts and in predictions.parquet."""
 WHICH = {"all": [0, 1], "trusted": [1], "untrusted": [0]}
 """Rows by whether β ≥ ½."""
 LONGEST_HOLD = 2.0
@@ -226,7 +226,7 @@ def part_scores(
 
 
 def _spent(steps: PartSteps) -> dict[str, NDArray[Any]]:
-    """How many steps there are, and Σ −log γ of them, by which a horizon is known in rows."""
+    """The number of steps, and their Σ −log γ, which determine a horizon in rows."""
     opens = steps.opens[: steps.own]
     discounts = np.maximum(steps.discounts[:, : steps.own][:, opens], UNKNOWN)
     return {"opens": opens.sum(keepdims=True), "spent": -np.log(discounts).sum(axis=1)}
@@ -312,7 +312,7 @@ def _predictions(
 
 
 def drawn_together(scores: Mapping[str, Any], question: int, discount: int) -> tuple[Any, Any]:
-    """Return counts and squares of what is resampled: groups that are a horizon long, or episodes.
+    """Return counts and squares of resampled groups: a horizon long, or episodes.
 
     Neighbouring rows of an episode share what happens within a horizon, and so do their errors.
     Groups without a row that has an error are left out.
@@ -418,7 +418,7 @@ def _simplest(key: str) -> tuple[bool, int]:
 
 
 def resamples(groups: int) -> Dense:
-    """How often each group is drawn, shape (1 + RESAMPLES, groups); at first, once each.
+    """The number of draws of each group, shape (1 + RESAMPLES, groups); at first, once each.
 
     It is NaN for a single group, which has no spread.
     """

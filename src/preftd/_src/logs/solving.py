@@ -41,7 +41,7 @@ class Solution(NamedTuple):
     whole: NDArray[np.float64]
     """Of all rows, shape (arms, wide, questions)."""
     mean: Vector
-    """What a constant would predict, shape (questions,): Σ r / Σ (1 − γ)."""
+    """The prediction of a constant, shape (questions,): Σ r / Σ (1 − γ)."""
     penalties: NDArray[np.float64]
     """The shares that were chosen for `whole`, shape (arms, questions); NaN if ε was given."""
     extras: Extras = Extras((), False, (), False)
@@ -153,7 +153,7 @@ def _systems(
 
 
 class _Errors:
-    """How much larger squared errors on the trusted rows of a fold are than the least possible.
+    """The excess of squared errors on the trusted rows of a fold over the least possible.
 
     With M = Σ β z zᵀ, that is (w − w*)ᵀ M (w − w*), where w* are the weights with the least error;
     squared errors themselves would be lost in rounding if returns are far from 0.

@@ -411,7 +411,7 @@ def is_minari(path: Path) -> bool:
 
 
 def minari_columns(path: Path) -> dict[str, Any]:
-    """Return what the columns of a data set are, for `LogColumns`: all that is observed counts."""
+    """Return the roles of a data set's columns, for `LogColumns`: observations are features."""
     names = next(minari_episodes(path)).columns
     seen = [name for name in names if name.split("_")[0] == "observation"]
     fixed = {name: name for name in ("episode", "reward", "terminated", "truncated")}

@@ -130,7 +130,10 @@ class Region:
         return claims_other_than_1 and abs(effect - 1) < NEGLIGIBLE
 
     def depth(self, low: float, high: float) -> float:
-        """How far an interval lies inside the region; negative if a part is outside."""
+        """The distance of an interval from the edge of the region.
+
+        Negative if a part is outside.
+        """
         below = inf if self.low == -inf else low - self.low
         return min(below, inf if self.high == inf else self.high - high)
 

@@ -70,7 +70,7 @@ class Where(NamedTuple):
         return self.each(lambda one: self.runs(rule, one).by(part, begin, end, "preferred"))
 
     def spread(self, rule: str) -> Cases:
-        """How far the mean return of each seed lies from the median."""
+        """The distance of each seed's mean return from the median."""
         returns = self.returns(rule)
         return self.each(lambda one: returns[one].then(from_median))
 

@@ -1,4 +1,4 @@
-"""Studies of actor-critic on CartPole: figure A.13, and what it depends on."""
+"""Studies of actor-critic on CartPole: figure A.13, and its dependence on choices."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

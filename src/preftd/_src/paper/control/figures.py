@@ -1,6 +1,6 @@
 """Figures beyond the paper: returns of actor-critics in corridors and four rooms, and credit.
 
-How fast credit travels in four rooms is drawn by theory.
+The speed of credit in four rooms is drawn by theory.
 """
 
 from collections.abc import Mapping, Sequence

@@ -122,7 +122,7 @@ KINDS_NOTE = (
 def _mark_share(
     axes: Axes, row: int, found: Estimate, method: str, *, is_filled: bool = True
 ) -> None:
-    """The mark of a method; what is learned stands out."""
+    """The mark of a method; learned ones are emphasised."""
     main = method in (LEARNED, BY_RETURNS)
     _mark(
         axes,

@@ -22,7 +22,7 @@ from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
 
 DISCOUNT, LONG, NOISE = 0.9, 40, 0.5
-"""The discount, the mean length of episodes, and the standard deviation of what is paid besides."""
+"""The discount, the mean length of episodes, and the standard deviation of the noise of rewards."""
 SCORED, DRAWN = 200, 20_000
 """States that are scored, and steps of the stream that they are from."""
 World: TypeAlias = Numbers | States

@@ -6,8 +6,8 @@
 
 Errors are mean squared errors, averaged over all episodes, so that the time until a preference is
 found counts. Learned preferences have bounded steps or not, whichever is better on the seeds of the
-search. Of each other method the better of the two counts, and of two methods the better one: which
-one that is, the reported errors themselves say, which favours the others.
+search. For every other method the better of the two counts, and of two methods the better one, by
+reported errors, which favours the others.
 """
 
 from collections.abc import Iterable, Mapping

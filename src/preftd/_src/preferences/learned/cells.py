@@ -53,7 +53,8 @@ ALIKE = 16.0
 """Squared deviations between two centres, beyond their own noise, up to which cells are one: at
 four deviations, one visit in 40 is nearer to the other centre."""
 LATELY, SOME_RECUR, AT_FIRST = 8.0, 1.0 / 4.0, 64.0
-"""New observations of late, the share of them that must recur, and steps until nothing new need."""
+"""New observations recently, the share of them that must recur, and steps until nothing new need
+recur."""
 STATES, ROWS = 3.0, 64.0
 """Different observations that repeat, and one in how many does, before they are a world."""
 LONGEST = 63
@@ -186,7 +187,7 @@ def context_of(s: State) -> float:
 
 @kernel
 def expected(s: State, context: float, name: float) -> tuple[float, float]:
-    """How often the context was met, and followed by a cell (0: none)."""
+    """The counts of the context, and of a cell after it (0: none)."""
     if context < 0.0:
         return 0.0, 0.0
     met = count_of(s.clock, key_of(context, 0, 1, 0))

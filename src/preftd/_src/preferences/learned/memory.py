@@ -116,7 +116,7 @@ class Head:
     new: float
     """The step when something new was found to recur."""
     recurring: float
-    """The share of new observations that are found to recur, of late."""
+    """The recent share of new observations that recur."""
     after_cell: float
     """Whether the previous observation was in a cell."""
     numbers: float
@@ -138,7 +138,7 @@ class Cell:
     distrusted_at: float
     """When it became a cell, and when it was found not to be Markov (0: it is none, or is)."""
     tests: float
-    """How often it was tested."""
+    """The number of its tests."""
     term: float
     renewed: float
     """The name of its term of the Markov test, and the step when that began."""
@@ -152,7 +152,7 @@ class Cell:
     starts: Annotated[Vector, CLASSES]
     """`Head.totals` as it was founded."""
     left: float
-    """Visits that it was left after."""
+    """Visits after which it was left."""
     growth: Annotated[Dense, (MARKS, 3)]
     """Step, evidence against the Markov property and for recurrence, at visits 1, 2, 4, …"""
 
@@ -186,7 +186,7 @@ class Slot:
     name: float
     row: float
     returns: float
-    """How many there are."""
+    """The number of entries."""
     average: float
     squares: float
     episode: float
@@ -293,10 +293,10 @@ class State(NamedTuple):
     range: Vector
     """The mean of all others, and how far off they are at most, shape (dim,)."""
     keys: Vector
-    """Of the numbers in the observation that waits, shape (dim,); 0 where one was seen twice."""
+    """Keys of the numbers in the pending observation, shape (dim,); 0 where one was seen twice."""
     others: Vector
     repeated: Vector
-    """How many these are, and how many of them repeat, shape (dim,)."""
+    """The number of these, and of those that repeat, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""
@@ -305,7 +305,7 @@ class State(NamedTuple):
     centres: Dense
     """Shape (CELLS, dim)."""
     leaving: Dense
-    """Means of the visits of each cluster that it was left after, shape (CLUSTERS, dim)."""
+    """Means of the visits of each cluster after which it was left, shape (CLUSTERS, dim)."""
     cells: MutableSequence[Cell]
     distances: Vector
     widths: MutableSequence[Width]

@@ -18,8 +18,8 @@ from preftd._src.preferences.learned.memory import State
 
 ROUNDING = 1e-9
 ODD, LEAST = 10.0, 4.0
-"""How much farther than all others an odd value is; observations from which means and deviations
-are usable."""
+"""The distance of an odd value relative to all others; observations needed for means and
+deviations."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
 

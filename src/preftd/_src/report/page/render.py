@@ -34,7 +34,7 @@ CLIP = re.compile("<clipPath .*?</clipPath>", re.DOTALL)
 
 
 class Shot(NamedTuple):
-    """A figure on the page, and what is said about it.
+    """A figure on the page, with its texts.
 
     heading   such as "Figure 3"
     title     what it shows
