@@ -112,7 +112,7 @@ class Card(NamedTuple):
 
 
 def stored_page(order: Order) -> Iterator[str]:
-    """Write the page of what is stored in a results folder; yields the path last."""
+    """Write the page of the stored results of a folder; yields the path last."""
     refuse_others(order.out / PAGE)
     names = list(dict.fromkeys(study for figure in FIGURES.values() for study in figure.studies))
     claimed = [study for claim in CLAIMS.values() for study in claim.studies]

@@ -71,8 +71,8 @@ VARIANTS = {
         ("ETD-variable", "β = 1, 0.2"): "hidden: β = 0.2",
     },
 }
-"""The variants of each method in figure A.5, and their names: the paper's extreme values first, then
-one of them lowered on observable states, then one raised on hidden states."""
+"""The variants of each method in figure A.5, with names: the paper's extreme values first, then one
+of them lowered on observable states, then one raised on hidden states."""
 
 
 def _four_methods(results: Found, lengths: Sequence[int]) -> Figure:
