@@ -97,7 +97,7 @@ def test_a_quick_order_shows_all_seeds_of_a_full_one(order: Order, full: Results
     assert shown(quick).equals(shown(full))
     assert quick.chosen.equals(full.chosen)
     assert set(full.reported["seed"]) == set(range(SEEDS))
-    (said,) = (line for line in told.said if "on file" in line)
+    (said,) = (line for line in told.said if "stored ones" in line)
     assert said == f"acting: {2 * QUICK_SEEDS} recomputed runs equal the stored ones."
 
 
@@ -199,7 +199,7 @@ def test_other_runs_are_refused(order: Order, changes: dict[str, Any], named: st
 def test_runs_with_other_step_sizes_are_refused(order: Order) -> None:
     search = read_search(study(), order.searches)
     worse = search.runs.with_columns(pl.col("return").list.eval(-pl.element()))
-    with pytest.raises(InputError, match=r"others \(step sizes\)"):
+    with pytest.raises(InputError, match=r"match \(step sizes\)"):
         read_runs(study(), Results(worse, search.score), EVERY, order.runs)
 
 

@@ -88,7 +88,7 @@ class TileGrid(NamedTuple):
     width: NDArray[np.float64]
     """Of a tile, shape (entries,)."""
     shape: NDArray[np.int64]
-    """How many tiles each grid has along each entry, shape (entries,)."""
+    """The number of tiles of each grid along each entry, shape (entries,)."""
     shifts: NDArray[np.float64]
     """In tiles, shape (tilings, entries)."""
 

@@ -1,4 +1,4 @@
-"""One method on one task: `evaluate` and what it finds."""
+"""One method on one task: `evaluate` and its result."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def evaluate(
     step_sizes : sequence of float or Decreasing
         Decreasing step sizes are for linear learners; None for a learner that takes none.
     episodes : int
-        How many episodes each run has.
+        Number of episodes of each run.
     seeds : int or sequence of int
         Which seeds, or how many (0, 1, …).
     learner : specification or factory
@@ -155,7 +155,7 @@ def _step_sizes(given: Sequence[StudyStepSize] | None, learner: Any) -> list[Ste
 @final
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What `evaluate` found: errors by seed, step size and episode."""
+    """The result of `evaluate`: errors by seed, step size and episode."""
 
     errors: NDArray[np.float64]
     """Shape (seeds, step sizes, episodes); infinite where predictions are not finite."""

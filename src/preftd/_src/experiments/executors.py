@@ -229,7 +229,7 @@ class Processes(SeveralProcesses):
     Parameters
     ----------
     workers : int
-        How many (default: one for each core).
+        Number of workers (default: one for each core).
     say : callable
         Called with a message if compiling takes a while.
 

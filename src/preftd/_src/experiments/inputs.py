@@ -47,7 +47,7 @@ def check_task(name: str, given: Any, acting: bool = False) -> None:
 
 
 def check_rule(name: str, given: Any) -> None:
-    """Refuse what is not a rule with a name."""
+    """Refuse anything but a rule with a name."""
     if not isinstance(given, Rule):
         raise InputError(f"{name} is {short(given)}: give one, such as {EXAMPLES['rule']}.")
     _check_text(name, given, "name")
@@ -152,7 +152,7 @@ def listed(name: str, given: Any, example: str) -> list[Any]:
 
 
 def as_workers(given: int | None) -> int:
-    """How many workers compute at the same time (default: one for each core)."""
+    """Number of workers (default: one for each core)."""
     count = _cores() if given is None else whole("workers", given)
     if count < 1:
         raise InputError(f"workers is {given}: give 1 or more, or leave it out.")
@@ -180,7 +180,7 @@ def heed_interrupts() -> None:
 
 
 def _cores() -> int:
-    """How many cores this process may use, where that is known."""
+    """The number of cores that this process may use, if known."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

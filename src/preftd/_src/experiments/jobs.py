@@ -98,8 +98,8 @@ class Job:
 def jobs(groups: Sequence[CellGroup]) -> list[Job]:
     """Every cell of some groups once, in jobs of about `SECONDS` that hold whole seeds of a task.
 
-    Jobs do not depend on what is stored already or on the number of workers, so that an interrupted
-    run, when it is resumed, writes the same files.
+    Jobs do not depend on stored results or on the number of workers, so that a resumed run writes
+    the same files.
     """
     found = []
     for _, alike in groupby(_without_repeats(groups), key=lambda group: group[0]):
@@ -167,7 +167,7 @@ class Failure(NamedTuple):
 @final
 @dataclass(frozen=True)
 class JobResult:
-    """What was computed for a job."""
+    """The results of a job."""
 
     job: str
     """Its id."""

@@ -1,4 +1,4 @@
-"""What `preftd fit` does: columns from options or a file, the evaluation, and a table."""
+"""The command `preftd fit`: columns from options or a file, the evaluation, and a table."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def fit_file(
     quiet: bool,
     page: bool = False,
 ) -> Iterator[str]:
-    """Evaluate a log and yield the lines of a table; options go before what the file says.
+    """Evaluate a log and yield the lines of a table; options take precedence over the file.
 
-    If a page will be written, nothing of the user's may be in its place.
+    If a page will be written, it must not replace a file of the user.
     """
     if page:
         refuse_others(out / PAGE)
@@ -72,7 +72,7 @@ def _number(text: str) -> float | str:
 
 
 def lines(found: LogEvaluation) -> Iterator[str]:
-    """What was done with the log, a table of held-out errors, and what to use."""
+    """The sizes of the log, a table of held-out errors, and the recommendation."""
     summary = found.summary
     log, labels = summary["log"], labels_of(summary)
     yield (

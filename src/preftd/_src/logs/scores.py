@@ -29,15 +29,15 @@ GROUPS = 1000
 LEVEL = 0.95
 KINDS = ("value", "held")
 HELD = "held_"
-"""What the names of held predictions begin with, in verdicts as in predictions.parquet."""
+"""The prefix of held predictions, in verdicts and in predictions.parquet."""
 WHICH = {"all": [0, 1], "trusted": [1], "untrusted": [0]}
 """Rows by whether β ≥ ½."""
 LONGEST_HOLD = 2.0
-"""So many times larger may errors of held predictions become, compared with those of v."""
+"""The largest ratio of errors of held predictions to those of v."""
 ROWS, RETURNS, SQUARES = range(3)
-"""What is counted of rows: how many there are, Σ G and Σ G², both of G less a middle."""
+"""The counts of rows: their number, Σ G and Σ G², both of G less a middle."""
 H, GROWTH, UNTRUSTED = range(3)
-"""What is carried to the next row: h and a of the last, and whether h rests on a row with β = 0."""
+"""The state for the next row: h and a of the last, and whether h uses a row with β = 0."""
 
 
 @kernel(fastmath={"contract"})
@@ -56,9 +56,9 @@ def predict_rows(
 
 
 def row_products(features: Dense, weights: Dense) -> Dense:
-    """The product of rows and weights, shape (rows, columns): each row as if it were alone.
+    """The product of rows and weights, shape (rows, columns), with each row by itself.
 
-    BLAS adds in another order if there are more rows.
+    BLAS changes the order of sums with the number of rows.
     """
     found = np.empty((len(features), weights.shape[1]))
     every = np.ascontiguousarray(weights)[None]
@@ -67,7 +67,7 @@ def row_products(features: Dense, weights: Dense) -> Dense:
 
 
 def linear_values(weights: Vector) -> Callable[[Dense], Vector]:
-    """Return what turns features into values w·x, row for row."""
+    """Return a function from features to values w·x, row by row."""
     column = np.array(weights)[:, None]
     return lambda features: row_products(features, column)[:, 0]
 
@@ -149,7 +149,7 @@ def part_scores(
     groups : int
         Those of all parts.
     stem : str, optional
-        What paths of predictions begin with, if they are wanted; see `predictions_file`.
+        The prefix of paths of predictions, if they are written; see `predictions_file`.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def part_scores(
 
 
 def _spent(steps: PartSteps) -> dict[str, NDArray[Any]]:
-    """How many steps there are, and Σ −log γ of them, by which a horizon is known in rows."""
+    """The number of steps, and their Σ −log γ, which determine a horizon in rows."""
     opens = steps.opens[: steps.own]
     discounts = np.maximum(steps.discounts[:, : steps.own][:, opens], UNKNOWN)
     return {"opens": opens.sum(keepdims=True), "spent": -np.log(discounts).sum(axis=1)}
@@ -312,7 +312,7 @@ def _predictions(
 
 
 def drawn_together(scores: Mapping[str, Any], question: int, discount: int) -> tuple[Any, Any]:
-    """Return counts and squares of what is resampled: groups that are a horizon long, or episodes.
+    """Return counts and squares of resampled groups: a horizon long, or episodes.
 
     Neighbouring rows of an episode share what happens within a horizon, and so do their errors.
     Groups without a row that has an error are left out.
@@ -320,7 +320,7 @@ def drawn_together(scores: Mapping[str, Any], question: int, discount: int) -> t
     Parameters
     ----------
     scores : mapping
-        The sums over all parts of what `part_scores` returns.
+        The sums of `part_scores` over all parts.
     question, discount : int
 
     """
@@ -386,7 +386,7 @@ def error_table(
 
 
 def _verdict(which: str, found: Mapping[tuple[str, str], Vector]) -> dict[str, Any]:
-    """What has the least error, and how much more the others have; inside gaps, also what is held.
+    """The best method, and the excess error of others; inside gaps, also of held predictions.
 
     Held predictions come last, as they need the rewards since the last trusted row.
     """
@@ -412,15 +412,15 @@ def _verdict(which: str, found: Mapping[tuple[str, str], Vector]) -> dict[str, A
 
 
 def _simplest(key: str) -> tuple[bool, int]:
-    """What sorts candidates, the simplest first; others than ARMS as they are given."""
+    """The sort key of candidates, the simplest first; others than ARMS in the given order."""
     keys = list(ARMS)
     return key.startswith(HELD), keys.index(key) if key in keys else len(keys)
 
 
 def resamples(groups: int) -> Dense:
-    """How often each group is drawn, shape (1 + RESAMPLES, groups); at first, once each.
+    """The number of draws of each group, shape (1 + RESAMPLES, groups); at first, once each.
 
-    It is not known (NaN) for a single group, which does not tell how others would differ.
+    It is NaN for a single group, which has no spread.
     """
     drawn = np.full((RESAMPLES, groups), np.nan)
     if groups > 1:
@@ -445,7 +445,7 @@ def _spread(sums: Dense) -> Dense:
 
 
 def _interval(name: str, numbers: Dense) -> dict[str, float | None]:
-    """The number itself, and where the middle of its resamples begins and ends."""
+    """The number itself, and the ends of the interval of its resamples."""
     known = numbers[1:][np.isfinite(numbers[1:])]
     ends: list[float | None] = [None, None]
     if len(known) == RESAMPLES:

@@ -1,4 +1,4 @@
-"""The summary of an evaluation: what it holds, and the check of one that anyone may have edited.
+"""The summary of an evaluation: its contents, and checks, since anyone may have edited it.
 
 The head of `fitting.py` describes its fields.
 """
@@ -75,7 +75,7 @@ FORM: dict[str, Any] = {
     "folds": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
     "version": str,
 }  # fmt: skip
-"""What summary.json holds at least; the head of `fitting.py` says what it means."""
+"""The required contents of summary.json; the head of `fitting.py` explains them."""
 
 
 def summarise_log(
@@ -214,7 +214,7 @@ def _bins(total: dict[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, Any]]) -> list[str]:
-    """Sentences on what was done with the log."""
+    """Notes on the processing of the log."""
     notes, columns = [], settings.columns
     if log["grouped"]:
         notes.append(

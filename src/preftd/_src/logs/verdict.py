@@ -53,7 +53,7 @@ def labels_of(summary: Mapping[str, Any]) -> dict[str, str]:
 
 
 def errors_with(question: Mapping[str, Any], key: str, rows: str) -> list[dict[str, Any]]:
-    """Return the error of what a verdict names, if it is known."""
+    """Return the error of the method that a verdict names, if it is known."""
     own = errors_of(question, arm=key, prediction="value", rows=rows)
     return own or errors_of(question, arm=key.removeprefix(HELD), prediction="held", rows=rows)
 
@@ -66,7 +66,7 @@ def _passes(key: str) -> bool:
 def _use(
     where: str, one: Mapping[str, Any], labels: Mapping[str, str], own: Mapping[str, Any]
 ) -> str:
-    """What to use, and which arms cannot be told from it."""
+    """The method to use, and the arms that are indistinguishable from it."""
     use, best = one["use"], one["best"]
     span = f"{number_text(own['rmse'])}{ends(own, 'rmse')}"
     alike = [m["arm"] for m in one["more"] if (m["more_low"] or 0.0) <= 0 and m["arm"] != best]
@@ -83,7 +83,7 @@ def _use(
 
 
 def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
-    """What the best is worth: compared with the mean, and with the best of the other kind."""
+    """The advantage of the best: over the mean, and over the best of the other kind."""
     more, best = {m["arm"]: m for m in one["more"]}, one["best"]
     mean = more.get("mean")
     if mean is not None and best != "mean":
@@ -104,7 +104,7 @@ def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
 
 
 def _more(one: Mapping[str, Any]) -> str:
-    """How much more error an arm has than the best."""
+    """The excess error of an arm over the best."""
     numbers = [one[f"more{end}"] for end in ("", "_low", "_high")]
     if numbers[0] is None:
         return "more error"
@@ -113,7 +113,7 @@ def _more(one: Mapping[str, Any]) -> str:
 
 
 def _less(more: float | None) -> str:
-    """By how many percent the best has less error, if another has so much more."""
+    """The percentage by which the best has less error, given the excess of another."""
     if more is None:
         return "?"
     less = 100 * more / (1 + more)

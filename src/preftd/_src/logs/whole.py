@@ -1,4 +1,4 @@
-"""What is learned from a whole log that fits into memory, without held-out errors and files."""
+"""Learning from a whole log in memory, without held-out errors and files."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ FEWEST = 10
 
 
 class Learned(NamedTuple):
-    """Weights of features, and what turns rows into features."""
+    """Weights of features, and the encoding of rows."""
 
     encoding: Encoding
     weights: Vector
     """Shape (size,)."""
     mean: float
-    """What a constant would predict."""
+    """The prediction of a constant."""
 
 
 def learn_whole(

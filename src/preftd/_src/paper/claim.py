@@ -53,7 +53,7 @@ NEGLIGIBLE = 0.01
 
 
 class Verdict(StrEnum):
-    """What results say about a claim; the weakest first."""
+    """Verdicts on a claim, the weakest first."""
 
     NOT_REPRODUCED = "not reproduced"
     INCONCLUSIVE = "inconclusive"
@@ -61,7 +61,7 @@ class Verdict(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What results say about a primary claim; the best first."""
+    """Verdicts on a primary claim, the best first."""
 
     HOLDS = "holds"
     ON_AVERAGE = "holds on average"
@@ -78,7 +78,7 @@ def _number(text: str) -> float:
 @final
 @dataclass(frozen=True)
 class Region:
-    """Where an effect should lie: an open interval.
+    """The predicted range of an effect: an open interval.
 
     >>> Region(low=1).verdict(1.2, 3), Region(low=1).verdict(0.5, 1), Region(low=1).verdict(0.9, 2)
     (<Verdict.REPRODUCED: 'reproduced'>, <Verdict.NOT_REPRODUCED: 'not reproduced'>, \
@@ -96,7 +96,7 @@ class Region:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The region that a text says.
+        """The region that a text describes.
 
         >>> Region.of("< 0.5"), Region.of("1/2 to 2")
         (Region(low=-inf, high=0.5), Region(low=0.5, high=2.0))
@@ -121,7 +121,7 @@ class Region:
         return Verdict.INCONCLUSIVE
 
     def is_negligible(self, effect: float) -> bool:
-        """Whether an effect is above or below 1, as claimed, but hardly.
+        """Whether an effect is above or below 1, as claimed, but negligible.
 
         >>> Region(low=1).is_negligible(1.0006), Region(low=1.1).is_negligible(1.1006)
         (True, False)
@@ -130,7 +130,10 @@ class Region:
         return claims_other_than_1 and abs(effect - 1) < NEGLIGIBLE
 
     def depth(self, low: float, high: float) -> float:
-        """How far an interval lies inside the region; negative if a part is outside."""
+        """The distance of an interval from the edge of the region.
+
+        Negative if a part is outside.
+        """
         below = inf if self.low == -inf else low - self.low
         return min(below, inf if self.high == inf else self.high - high)
 
@@ -147,7 +150,7 @@ class Case(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What results say about a claim.
+    """The finding on a claim.
 
     effect    what the number is, and its unit if it has one
     region    where it is claimed to lie
@@ -191,16 +194,16 @@ class Finding:
 
     @property
     def held(self) -> int:
-        """In how many cases the effect lies in the region."""
+        """The number of cases whose effect lies in the region."""
         return self.count(Verdict.REPRODUCED)
 
     def count(self, verdict: Verdict) -> int:
-        """How many cases have this verdict."""
+        """The number of cases with this verdict."""
         return [self.region.verdict(case.low, case.high) for case in self.cases].count(verdict)
 
     @property
     def outcome(self) -> Outcome | None:
-        """What is found of a primary claim; None of others."""
+        """The outcome of a primary claim; None of others."""
         if self.average is None:
             return None
         verdict = self.region.verdict(self.average.low, self.average.high)
@@ -273,7 +276,7 @@ class Sample:
         return other
 
     def check_paired(self, other: "Sample") -> None:
-        """Refuse a sample that has other seeds."""
+        """Refuse a sample with different seeds."""
         if self.seeds != other.seeds:
             raise InputError("samples have different seeds: only the same seeds can be compared.")
 
@@ -291,11 +294,11 @@ def rows(runs: pl.DataFrame, **labels: Any) -> pl.DataFrame:
 
 
 Groups: TypeAlias = Mapping[str, Mapping[str, Sample]]
-"""Samples by what is compared, then by setting; a case is named "<group>, <setting>"."""
+"""Samples by comparison, then by setting; a case is named "<group>, <setting>"."""
 
 
 class Statistic(NamedTuple):
-    """A kind of mean: of what numbers are changed to, changed back."""
+    """A kind of mean: of transformed numbers, transformed back."""
 
     change: Callable[[Dense], Dense]
     change_back: Callable[[Dense], Dense]
@@ -366,7 +369,7 @@ RATIO = Statistic(np.log, np.exp)
 
 
 def _interval(values: Vector, level: float) -> tuple[float, float, float]:
-    """Mean and Student's interval; everything is possible if a value is not finite."""
+    """Mean and Student's interval; infinite if a value is not finite."""
     if not np.isfinite(values).all():
         return inf, -inf, inf
     found = student(values, level)
@@ -387,7 +390,7 @@ class Quantity:
 
     @classmethod
     def of(cls, study: PaperStudy, measure: Callable[[Results], Sample]) -> Self:
-        """What a measure makes of the results of a study."""
+        """A measure of the results of a study."""
         return cls((study,), lambda found: measure(found[study]))
 
     @classmethod
@@ -396,12 +399,12 @@ class Quantity:
         quantities: "Sequence[Quantity]",
         join: Callable[[Sequence[Sample]], Sample] = MEAN.of_samples,
     ) -> Self:
-        """What a function makes of several quantities, by default their mean, seed by seed."""
+        """A function of several quantities, by default their mean, seed by seed."""
         studies = tuple(study for one in quantities for study in one.studies)
         return cls(studies, lambda found: join([one.sample(found) for one in quantities]))
 
     def then(self, change: Callable[[Sample], Sample]) -> "Quantity":
-        """The quantity that a function makes of this one."""
+        """A function of this quantity."""
         return Quantity(self.studies, lambda found: change(self.sample(found)))
 
     def __truediv__(self, other: "Quantity") -> "Quantity":
@@ -412,7 +415,7 @@ class Quantity:
 
 
 class Runs(NamedTuple):
-    """Some runs of a study: those reported, or those tried by its search, that have these labels.
+    """Runs of a study with these labels: reported ones, or those of its search.
 
     A study without a search tries all step sizes on the seeds that it reports.
     """
@@ -422,7 +425,7 @@ class Runs(NamedTuple):
     labels: Mapping[str, Any]
 
     def by(self, measure: Callable[..., Sample], *given: Any) -> Quantity:
-        """What a measure makes of these runs, and of what else it is given."""
+        """A measure of these runs, with further arguments."""
 
         def of_results(results: Results) -> Sample:
             runs: pl.DataFrame = getattr(results, self.stage)
@@ -437,12 +440,12 @@ class Runs(NamedTuple):
 
 
 def reported(study: PaperStudy, **labels: Any) -> Runs:
-    """Reported runs of a study that have these labels."""
+    """Reported runs of a study with these labels."""
     return Runs(study, "reported", labels)
 
 
 def tried(study: PaperStudy, **labels: Any) -> Runs:
-    """Runs of a study with every step size that have these labels."""
+    """Runs of a study with these labels, with every step size."""
     return Runs(study, "tried", labels)
 
 
@@ -468,13 +471,13 @@ class Cases(dict[str, Quantity]):
 
 
 Compared: TypeAlias = Mapping[str, Quantity] | Mapping[str, Mapping[str, Quantity]]
-"""Quantities by setting, or by what is compared and setting."""
+"""Quantities by setting, or by comparison and setting."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A statement about results, and how these are tested for it.
+    """A statement about results, and its test.
 
     name       the name that users type
     statement  what is claimed, in our words, and what these words mean
@@ -501,7 +504,7 @@ class Claim:
 
     @property
     def groups(self) -> Mapping[str, Mapping[str, Quantity]]:
-        """Quantities by what is compared, then by setting."""
+        """Quantities by comparison, then by setting."""
         groups = {name: one for name, one in self.compared.items() if isinstance(one, Mapping)}
         alone = {name: one for name, one in self.compared.items() if isinstance(one, Quantity)}
         return groups or {"": alone}
@@ -514,7 +517,7 @@ class Claim:
         return tuple(dict.fromkeys(every))
 
     def test(self, found: Found) -> Finding:
-        """What results say about it."""
+        """The finding on it."""
         samples = {
             group: {setting: quantity.sample(found) for setting, quantity in cases.items()}
             for group, cases in self.groups.items()
@@ -531,7 +534,7 @@ STATISTICS = {"ratio": RATIO, "mean": MEAN}
 
 @cache
 def stated(folder: str) -> Mapping[str, Claim]:
-    """What the `claims.toml` of a folder claims, by name; nothing is compared yet.
+    """The claims in the `claims.toml` of a folder, by name, without comparisons.
 
     A row has fields of `Claim`: the statement, the effect, and if there are any the figures of the
     paper, an explanation, and how cases are averaged. `claimed` is a statistic and a region, such
@@ -555,12 +558,12 @@ def stated(folder: str) -> Mapping[str, Claim]:
 
 
 def claimed(folder: str, compared: Mapping[str, Compared]) -> tuple[Claim, ...]:
-    """The claims of a folder by these names, and what they compare."""
+    """The claims of a folder by these names, with their comparisons."""
     return tuple(replace(stated(folder)[name], compared=one) for name, one in compared.items())
 
 
 def pairs(of: Callable[[str], Cases], *methods: tuple[str, str]) -> dict[str, Cases]:
-    """What something is with one method over what it is with another, for each of some pairs."""
+    """The ratio of a quantity between two methods, for each of some pairs."""
     return {f"{one} over {other}": of(one) / of(other) for one, other in methods}
 
 

@@ -1,6 +1,6 @@
 """An experiment of the paper: a folder, whose words are in TOML files.
 
-`figures.toml` has what is said about its figures and findings, `claims.toml` what is claimed. This
+`figures.toml` has the texts of its figures and findings, `claims.toml` the claims. This
 module and those that only use it import nothing else, so that `preftd list` answers at once.
 """
 
@@ -40,7 +40,7 @@ def read_words(folder: str, name: str) -> dict[str, Any]:
 
 
 class FigureWords(NamedTuple):
-    """What is said about a figure.
+    """The texts of a figure.
 
     name     the name that users type
     title    what it shows

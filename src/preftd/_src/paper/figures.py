@@ -1,4 +1,4 @@
-"""What figures of the paper share: rows of panels, searches, views, and looks of forms of methods.
+"""Shared by figures of the paper: rows of panels, searches, views, and looks of forms of methods.
 
 Most figures are rows of panels: a row for each task, or for each size.
 """
@@ -81,7 +81,7 @@ class PaperFigure(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Panels side by side; at their left, a title and what is measured."""
+    """A row of panels; at their left, a title and the name of the measure."""
 
     title: str
     measure: str
@@ -99,7 +99,7 @@ def _together(panels: Sequence[Panel]) -> list[Line]:
 
 
 class Counted(NamedTuple):
-    """Lines of a row whose diverged runs are counted: what they are called, and how found."""
+    """Lines of a row whose diverged runs are counted: their names, and how to find them."""
 
     name: str
     lines: Callable[[Sequence[Panel]], Sequence[Line]]
@@ -161,7 +161,7 @@ def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
 
 
 def _cut_off(row: Row, how: Drawing, axes: Sequence[Axes]) -> list[str]:
-    """How high a row's lines reach, and in which panel, if above its axes."""
+    """The maximum of a row's lines, and its panel, if above the axes."""
     tops = [here.get_ylim()[1] for here in axes]
     reached = [how.highest(panel) if how.highest else 0.0 for panel in row.panels]
     above = [i for i, highest in enumerate(reached) if highest > tops[i]]
@@ -191,7 +191,7 @@ def only(results: Results, **labels: Any) -> Results:
 
 
 def seeds_with(runs: pl.DataFrame, level: float, shown: str = "bands") -> str:
-    """How many seeds runs have, and the level of their intervals, which are shown by `shown`."""
+    """The number of seeds, and the level of intervals, which are shown by `shown`."""
     if runs["seed"].n_unique() == 1:
         return "One seed, no interval"
     return f"Mean of {seeds_told(runs)}; {shown}: {level * 100:g} % intervals (Student)"
@@ -272,7 +272,7 @@ def _needed_for_search(panel: Panel, score: Score) -> Vector:
 VIEWS = ("held", "online", "true online")
 """In the order of drawing: where errors are the same, the held view is seen behind others."""
 ASIDE, BAR = 0.02, 0.9
-"""How far views are drawn aside, as a share of the axis, and the width of bars, in points."""
+"""The distance between views, as a share of the axis, and the width of bars, in points."""
 
 
 def draw_views(

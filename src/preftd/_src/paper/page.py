@@ -73,7 +73,7 @@ HYPOTHESES = {
     Verdict.INCONCLUSIVE: "open",
     Verdict.NOT_REPRODUCED: "refuted",
 }
-"""What verdicts are called on what the paper does not claim."""
+"""The names of verdicts on claims beyond the paper."""
 TASKS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "corridor": ("Figure 1, task 1: a corridor", {"length": 5}),
     "double_corridor": ("Figure 1, task 2: a double corridor", {"length": 5}),
@@ -82,7 +82,7 @@ TASKS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 """Tasks that the page shows, their captions, and how they are made."""
 AROUND = 3.0
-"""What of a figure a thumbnail shows around a panel, in its units."""
+"""The margin of a thumbnail around a panel, in units of the figure."""
 
 
 class Card(NamedTuple):
@@ -107,12 +107,12 @@ class Card(NamedTuple):
 
     @property
     def tally(self) -> Counter[str]:
-        """How many of its claims have each verdict."""
+        """The number of its claims with each verdict."""
         return Counter(self.claims.values())
 
 
 def stored_page(order: Order) -> Iterator[str]:
-    """Write the page of what is stored in a results folder; yields the path last."""
+    """Write the page of the stored results of a folder; yields the path last."""
     refuse_others(order.out / PAGE)
     names = list(dict.fromkeys(study for figure in FIGURES.values() for study in figure.studies))
     claimed = [study for claim in CLAIMS.values() for study in claim.studies]
@@ -129,7 +129,7 @@ def stored_page(order: Order) -> Iterator[str]:
 
 
 def answers(found: Found) -> tuple[list[ClaimAnswer], str]:
-    """What results say about all claims that they can decide, and a remark if seeds are few."""
+    """The findings on all claims that results can decide, with a remark if seeds are few."""
     return ask(list(CLAIMS.values()), found), " ".join(few_seeds(found)).strip()
 
 
@@ -143,9 +143,9 @@ def write_paper_page(
     out : Path
         The results folder.
     answered : sequence of ClaimAnswer
-        What results say about claims; others count as not tested.
+        The findings on claims; others count as not tested.
     remark : str
-        What is said above the findings; it may be empty.
+        The text above the findings, possibly empty.
     plots : mapping
         Figures by name.
 
@@ -294,7 +294,7 @@ def _card(
 def _primary(
     finding: PaperFinding, answered: Mapping[str, ClaimAnswer], known: Mapping[str, Verdict]
 ) -> tuple[str, str, str, str]:
-    """What is said of a finding's primary claim: see `Card`."""
+    """The text on a finding's primary claim: see `Card`."""
     name = finding.claims[0]
     if name in answered:
         return primary(answered[name])

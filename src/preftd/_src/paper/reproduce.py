@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 
 
 def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
-    """Make some figures, or all and the page; yields lines that say what was written."""
+    """Make some figures, or all and the page; yields lines about written files."""
     for name in names:
         nearest("figure", name, WORDS)
     chosen = list(dict.fromkeys(names)) or list(WORDS)

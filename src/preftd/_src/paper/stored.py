@@ -31,11 +31,11 @@ from preftd._src.paper.claim import ROUNDING
 SEARCHES = Path(__file__).with_name("stored_searches.parquet")
 RUNS = Path(__file__).with_name("stored_runs.parquet")
 QUICK_SEEDS = 2
-"""How many seeds are reported where the search is read from the file."""
+"""The number of reported seeds if the search is read from the file."""
 KEPT = [name for name in COLUMNS if name not in ("cell", "stage", "error")]
 PROVENANCE = "provenance"
 ON_FILE = "on file, "
-"""How cells of runs begin that were read from a file."""
+"""The prefix of cells of runs that were read from a file."""
 COMMAND = "preftd reproduce --full"
 """The command that searches; its other arguments do not change a search."""
 ORIGIN = ("date", "command", "versions", "commit")
@@ -49,7 +49,7 @@ def write_search(
 ) -> None:
     """Write the search of a study into the file; it replaces an earlier one.
 
-    If its results are the same but for rounding, the file keeps them and their provenance.
+    If its results are equal up to rounding, the file keeps them and their provenance.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def with_recomputed(kept: Results, found: Results) -> Results:
 
 
 def seeds_told(runs: pl.DataFrame) -> str:
-    """How many seeds runs have, and how many of these were computed here, if not all.
+    """The number of seeds, and of those computed here, if not all.
 
     >>> cells = ["0a", "on file, run 1", "on file, run 2"]
     >>> seeds_told(pl.DataFrame({"seed": [0, 1, 2], "cell": cells}))

@@ -29,7 +29,7 @@ LEGEND = (
 
 
 class ClaimAnswer(NamedTuple):
-    """A claim and what was found."""
+    """A claim and its finding."""
 
     claim: Claim
     finding: Finding
@@ -86,7 +86,7 @@ def table(rows: Sequence[ClaimAnswer]) -> str:
 
 
 def details(row: ClaimAnswer) -> Iterator[str]:
-    """What is claimed, what was measured, and what explains it."""
+    """The claim, the measurement, and the explanation."""
     claim, finding = row
     yield f"Claim ({about(claim)}): {claim.statement}"
     yield f"Measured: {finding.effect}{where(finding)}."
@@ -100,7 +100,7 @@ def details(row: ClaimAnswer) -> Iterator[str]:
 
 
 def primary(row: ClaimAnswer) -> tuple[str, str, str, str]:
-    """What is said of a primary claim: outcome, in how many cases, effect, and what it is."""
+    """The text on a primary claim: outcome, number of cases, effect, and its meaning."""
     (claim, finding), average = row, row.finding.average
     if average is None or finding.outcome is None:
         raise InputError(f"{claim.name} has no average: give its row of claims.toml one.")
@@ -157,7 +157,7 @@ def small(finding: Finding) -> str:
 
 
 def where(finding: Finding) -> str:
-    """In how many cases a claim holds, after what was measured; empty if there is only one."""
+    """The number of cases in which a claim holds; empty if there is only one."""
     if len(finding.cases) == 1:
         return ""
     known = [case for case in finding.cases if isfinite(case.centre)] or [finding.weakest]

@@ -51,9 +51,9 @@ class PreferenceBuffer(RolloutBuffer):
     rule : Rule
         Gives each step its gain (default: `PTD()`, for which it is β).
     weighted : bool
-        Whether gains are part of what is learned from: advantages are gain · A and returns
-        V + gain · A. For A2C this is the weighted update, exactly. `PreferencePPO` weights losses
-        instead, which is exact when there are several steps per rollout.
+        Whether gains enter the targets: advantages are gain · A and returns V + gain · A. For A2C
+        this is the weighted update, exactly. `PreferencePPO` weights losses instead, which is exact
+        when there are several steps per rollout.
     elapsed : str, optional
         A key of `info`: the time that each step took. The discount of the step is then γ to its
         power (default: each step takes the time 1).
@@ -112,7 +112,7 @@ class PreferenceBuffer(RolloutBuffer):
                 )
 
     def state(self) -> dict[str, Any]:
-        """Return what is remembered from one rollout to the next, as arrays in plain containers."""
+        """Return the memory between rollouts, as arrays in plain containers."""
         now = None if self._now is None else tuple(self._now)
         return {**self._source.state(), "carried": self._carried, "now": now, "into": self._into}
 
@@ -140,7 +140,7 @@ class PreferenceBuffer(RolloutBuffer):
             )
 
     def reset(self) -> None:
-        """Empty the buffer; what is seen now remains."""
+        """Empty the buffer, except for current observations."""
         self.betas = np.zeros((self.buffer_size, self.n_envs), dtype=np.float32)
         self.gains = np.zeros_like(self.betas)
         self.discounts = np.full_like(self.betas, self.gamma)
@@ -148,17 +148,17 @@ class PreferenceBuffer(RolloutBuffer):
 
     @property
     def has_begun(self) -> bool:
-        """Whether it knows what is seen now."""
+        """Whether it has current observations."""
         return self._now is not None
 
     def begin(self, seen: Seen) -> None:
-        """Take what the environments show before the first step; the callback calls it."""
+        """Take the observations before the first step; called by the callback."""
         self._now = self._source.needed(seen)
 
     def arrive(
         self, seen: Seen, rewards: NDArray[Any], elapsed: Sequence[float] | None = None
     ) -> None:
-        """Take what the environments show after a step; the callback calls it before `add`.
+        """Take the observations after a step; called by the callback before `add`.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class PreferenceBuffer(RolloutBuffer):
         return self.to_torch(numbers.flatten())
 
     def summary(self) -> dict[str, float]:
-        """Return what is logged of a rollout, before it is sampled."""
+        """Return the logged numbers of a rollout, before it is sampled."""
         gains = self.gains.astype(np.float64)
         squares = np.square(gains).sum()
         return {
@@ -270,7 +270,7 @@ class DictPreferenceBuffer(PreferenceBuffer, DictRolloutBuffer):
 def standardised(advantage: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """Advantages of weighted mean 0 and variance 1, shape (batch,); equal weights have no effect.
 
-    What has weight 0 does not influence the others.
+    Steps of weight 0 do not influence others.
     """
     total = weight.sum()
     if total == 0:
@@ -328,7 +328,7 @@ class PreferenceCallback(BaseCallback):
             self.logger.record(f"preferences/{name}", value)
 
     def _reset_infos(self) -> Any:
-        """What `reset` reported, if anything; wrappers of vector environments do not pass it on."""
+        """The infos of `reset`, if any; wrappers of vector environments do not pass them on."""
         nothing: list[dict[str, Any]] = [{}] * self.training_env.num_envs
         return getattr(self.training_env.unwrapped, "reset_infos", nothing)
 

@@ -69,7 +69,7 @@ SHOWN = {
     "delayed": Kind(_delayed, remembers=True),
     "misleading": Kind(_misleading, remembers=True),
 }
-"""What may be seen in place of an observation."""
+"""What may replace an observation."""
 
 
 @final
@@ -88,10 +88,10 @@ class DropObservations(
     dropped : float
         The probability, from 0 to 1, that an observation is dropped; with bursts, that one begins.
     shown : {"noise", "zeros", "stale", "delayed", "misleading"}
-        What is seen instead: normal numbers of mean 0; zeros; what was seen before, as if the
-        sensor were frozen; the observation `burst` steps ago, or the first of the episode; or a
-        stretch of observations from a random moment of the last episode (of this one, during the
-        first). The first observation of an episode is never stale or delayed.
+        The replacement: normal numbers of mean 0; zeros; the previous observation, as if the sensor
+        were frozen; the observation `burst` steps ago, or the first of the episode; or a stretch of
+        observations from a random moment of the last episode (of this one, during the first). The
+        first observation of an episode is never stale or delayed.
     deviation : float, or array of the shape of an observation
         The standard deviation of the noise.
     burst : int
@@ -228,7 +228,7 @@ def _deviation(given: ArrayLike, space: spaces.Box) -> NDArray[np.float64]:
 
 
 def _space(space: spaces.Box, reach: tuple[float, float] | None, *, flag: bool) -> spaces.Box:
-    """The space of what is seen."""
+    """The space of observations."""
     low, high = space.low, space.high
     if reach is not None:
         low, high = (

@@ -303,7 +303,7 @@ class NetworkLearner(StreamLearner):
         self._forget_growth()
 
     def _forget_growth(self) -> None:
-        """What rewards were like before is not known."""
+        """Mark earlier rewards as unknown."""
         self._growth = np.zeros((6, 1))
         self._growth[PEAK, 0] = -1.0
 

@@ -71,7 +71,7 @@ VARIANTS = {
         ("ETD-variable", "β = 1, 0.2"): "hidden: β = 0.2",
     },
 }
-"""What figure A.5 shows of each method, and its names: the paper's extreme values first, then one
+"""The variants of each method in figure A.5, with names: the paper's extreme values first, then one
 of them lowered on observable states, then one raised on hidden states."""
 
 
@@ -167,7 +167,7 @@ def _row(
     limits: pl.DataFrame,
     change: Callable[[Panel], Panel] = lambda panel: panel,
 ) -> Row:
-    """A panel for each length; what is found for a line has a column with its limit."""
+    """A panel for each length; the results of a line have a column with its limit."""
     found = with_limits(thinned_curves(results), limits)
     drawn = list(map(change, panels(results.runs, found)))
     return Row(title_of(task), results.score.name, drawn)
@@ -198,7 +198,7 @@ def _at_zero(rows: Sequence[Row]) -> str:
 
 
 def _needed(panel: Panel) -> Vector:
-    """Values that the axis must reach: 0, limits, and curves but for rare spikes."""
+    """Values that the axis must reach: 0, limits, and curves except rare spikes."""
     found = [_centres(line) for line in panel.lines]
     most = [np.max([centre[0], np.quantile(centre, SPIKES)]) for centre in found if centre.size]
     return np.array([0.0, *most, *map(limit_of_line, panel.lines)])

@@ -71,7 +71,7 @@ def write_counterexamples(
 
 
 def diagnoses() -> dict[str, list[Diagnosis]]:
-    """What theory says about each rule, by the name of the chain."""
+    """The theory of each rule, by the name of the chain."""
     rules = [make_rule(1.0) for make_rule in RULES.values()]
     found = {}
     for name, lambda_ in LAMBDAS.items():
@@ -164,7 +164,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
 
 
 def _note(seeds: int) -> str:
-    """What the figure shows."""
+    """The data of the figure."""
     return (
         "Top: both chains; rewards are 0. Middle: root-mean-square values from weights of 1; "
         f"thick, the median of {seeds} simulated runs with the band of the middle 80 %; thin, the "
@@ -270,7 +270,7 @@ def chain_verdicts() -> Mapping[str, Verdict]:
 
 
 def chain_effect() -> tuple[str, str]:
-    """By what theory decides, as text: the number of each chain and rule, and what it is."""
+    """The deciding numbers of the theory, as text, for each chain and rule."""
     told = {
         rule: " and ".join(
             number_text(float(d.eigenvalues.real.min()), ".2g")

@@ -19,7 +19,7 @@ from preftd.tasks import CartPoleDropOuts
 
 LIMIT, EPISODES, SEEDS, SEARCH_SEEDS = 200, 500, 100, 12
 KEPT_EVERY = 100
-"""Over how many episodes stored runs are averaged."""
+"""The number of episodes in averages of stored runs."""
 ACTOR_SIZES = (0.1, 3e-2, 1e-2, 3e-3)
 _LOW, _HIGH = [-2.4, -3.0, -0.21, -3.0], [2.4, 3.0, 0.21, 3.0]
 FEATURES = {
@@ -28,7 +28,7 @@ FEATURES = {
     "tiles": Critic(features=TileCoding(_LOW, _HIGH, [4] * 4, 8), truncation="terminate"),
     "cosines": Critic(features=Fourier(_LOW, _HIGH, 2), truncation="terminate"),
 }
-"""What the critic sees: the four numbers, these and a 1, 8 grids of tiles, 81 cosines."""
+"""Features of the critic: the four numbers, these and a 1, 8 grids of tiles, 81 cosines."""
 CRITIC_SIZES = {
     "raw": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5),
     "bias": (3e-1, 1e-1, 3e-2, 1e-2, 1e-3),

@@ -1,4 +1,4 @@
-"""How well preferences do that are learned from the stream alone: a benchmark beyond the paper."""
+"""A benchmark beyond the paper of preferences that are learned from the stream alone."""
 
 from preftd._src.paper.experiment import Experiment, shown
 

@@ -64,7 +64,7 @@ def _mark(
     is_filled: bool = True,
     alpha: float = 1.0,
 ) -> None:
-    """A dot at its place, or at the edge if it lies beyond, and its interval (width 0: none)."""
+    """A dot, at the edge if it lies beyond, and its interval (width 0: none)."""
     (name, look), span = named, axes.get_xlim()
     inside = [min(max(number, span[0]), span[1]) for number in found]
     drawn: list[Artist] = []
@@ -122,7 +122,7 @@ KINDS_NOTE = (
 def _mark_share(
     axes: Axes, row: int, found: Estimate, method: str, *, is_filled: bool = True
 ) -> None:
-    """The mark of a method; what is learned stands out."""
+    """The mark of a method; learned ones are emphasised."""
     main = method in (LEARNED, BY_RETURNS)
     _mark(
         axes,

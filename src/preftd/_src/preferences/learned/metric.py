@@ -2,11 +2,11 @@
 
     r²(x, y) = Σ_i (x_i − y_i)² / s_i²
 
-s_i is the standard deviation of entry i so far; entries that say nothing new are left out, and D
-are left. In this metric the background of all observations is a standard normal distribution in D
-dimensions, whatever the units.
+s_i is the standard deviation of entry i so far; uninformative entries are omitted, and D remain. In
+this metric the background of all observations is a standard normal distribution in D dimensions,
+whatever the units.
 
-An entry that never varied says nothing new. Entries that have always been a·x + b of an earlier
+An entry that never varied is uninformative. Entries that have always been a·x + b of an earlier
 one are its copies. All entries that vary for the first time in the same step are taken for copies
 of the first of them, the leader; whoever deviates later leaves, and takes along those that deviate
 in the same way.
@@ -18,8 +18,8 @@ from preftd._src.preferences.learned.memory import State
 
 ROUNDING = 1e-9
 ODD, LEAST = 10.0, 4.0
-"""How much farther than all others an odd value is; observations from which means and deviations
-are usable."""
+"""The distance of an odd value relative to all others; observations needed for means and
+deviations."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
 

@@ -80,7 +80,7 @@ class Learned(Signal):
         Parameters
         ----------
         memory : Any
-            What `step` or `stream` returned, or `preference_memory` of a learner's state.
+            A memory from `step` or `stream`, or `preference_memory` of a learner's state.
 
         Examples
         --------

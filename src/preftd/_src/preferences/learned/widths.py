@@ -211,7 +211,7 @@ def keep_recent(s: State, x: Vector, e: int) -> None:
 
 @kernel
 def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) -> bool:
-    """Whether x is rather near what was seen lately, or just before, than not, if that counts."""
+    """Whether x is near recent observations, or the previous one, if that counts."""
     gradual, width = is_gradual(s), int(s.head.near)
     if not gradual and s.head.lead < 0.0:
         return False

@@ -1,4 +1,4 @@
-"""Lines of a figure: grouped into panels, drawn with bands, and what stands around a panel.
+"""Lines of a figure: grouped into panels, drawn with bands and with what is around a panel.
 
 That is labels at the right ends of lines, and crosses for diverged runs. Artists remember the
 method and the numbers that they show, for pages.
@@ -50,7 +50,7 @@ REACH = 1.5
 
 
 class Shown(NamedTuple):
-    """The points that an artist shows, and what they are."""
+    """The points that an artist shows, with their meaning."""
 
     label: str
     """The label of the line, as the figure writes it."""
@@ -58,7 +58,7 @@ class Shown(NamedTuple):
     """The method, by which lines are switched on and off in all figures."""
     points: Band
     across: str = ""
-    """What x is, such as "episode"; empty if x is only a position."""
+    """The meaning of x, such as "episode"; empty if x is only a position."""
     step_sizes: Sequence[str] = ()
     """The step size of each point, or of all of them; empty if there is none."""
     sideways: bool = False
@@ -69,13 +69,13 @@ _SHOWN: WeakKeyDictionary[Artist, Shown | str] = WeakKeyDictionary()
 
 
 def attach(artists: Iterable[Artist], shown: Shown | str) -> None:
-    """Remember what artists show, or the label of the line that they name or mark."""
+    """Record the values of artists, or the label of the line that they name or mark."""
     for artist in artists:
         _SHOWN[artist] = shown
 
 
 def attached(figure: Figure) -> Iterator[tuple[Artist, Shown | str]]:
-    """Yield the artists of a figure about which something is known, in the order of drawing."""
+    """Yield the artists of a figure that have records, in the order of drawing."""
     for artist in figure.findobj(lambda artist: artist in _SHOWN):
         yield artist, _SHOWN[artist]
 
@@ -253,7 +253,7 @@ def draw_partly_diverged(axes: Axes, line: Line, across: str, score: Score) -> N
     across : str
         The column along the horizontal axis.
     score : Score
-        If it has a ceiling, it says what diverged runs count; otherwise the others are shown alone.
+        If it has a ceiling, diverged runs count as that; otherwise only the others are shown.
 
     """
     value = "rest" if score.ceiling is None else "centre"
@@ -485,7 +485,10 @@ HOLLOW = "Hollow: some runs diverged, and the mean is that of the others."
 
 
 def crosses_note(what: str) -> str:
-    """Return a line of a note that explains crosses; `what` is the plural of what they mark."""
+    """Return a line of a note that explains crosses.
+
+    `what` is the plural of the things they mark.
+    """
     sizes = "large: all, small: some"
     return (
         f"\n×: {what} at which runs diverged ({sizes}); at the right, the number of diverged runs. "

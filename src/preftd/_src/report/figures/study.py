@@ -91,7 +91,7 @@ class _Crosses(NamedTuple):
     across: str
     """The column along the horizontal axis."""
     what: str
-    """The plural of what they mark."""
+    """The plural of the things they mark."""
 
 
 def _lines_figure(
@@ -544,7 +544,7 @@ def _fit(every: list[Axes], drawn: list[Panel], results: Results) -> None:
 
 
 def _ends(panel: Panel, results: Results) -> tuple[float, float]:
-    """The least and the largest value to show; very long intervals may leave the panel."""
+    """The smallest and largest value to show; very long intervals may leave the panel."""
     rows = drawable(_rows_of(panel), results.score)
     if not rows.height:
         return 0.0, 1.0
@@ -595,7 +595,7 @@ def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> dic
     folder : Path
         Created if missing.
     stem : str
-        How the file names start.
+        The prefix of file names.
 
     Returns
     -------

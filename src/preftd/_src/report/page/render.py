@@ -34,7 +34,7 @@ CLIP = re.compile("<clipPath .*?</clipPath>", re.DOTALL)
 
 
 class Shot(NamedTuple):
-    """A figure on the page, and what is said about it.
+    """A figure on the page, with its texts.
 
     heading   such as "Figure 3"
     title     what it shows
@@ -71,11 +71,11 @@ def write_page(
     template : str
         The name of a template of this package, or its path relative to the package `preftd`.
     shots : sequence of Shot
-        All figures of the page: readers can ask them, and switch their methods on and off.
+        All figures of the page, with tooltips and switches for methods.
     more_styles, more_scripts : sequence of str
         Of this package, besides those of every page. The page allows these alone.
     **content
-        What else the template uses.
+        Further variables of the template.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def _file(name: str) -> str:
 
 
 class Provenance(NamedTuple):
-    """What the page says about how its results were made: rows of names and values."""
+    """The origin of the results: rows of names and values."""
 
     facts: list[tuple[str, str]]
     runs: list[tuple[str, str, str, str]]
