@@ -75,7 +75,9 @@ def torch(workloads: Sequence[Workload], view: str, torch_steps: int = TORCH_STE
 
     def setup() -> list[Parameters]:
         inputs = taken[0].dense.shape[1]
-        return [Network(units).start(inputs, [alpha], 0).parameters(0) for units in WIDTHS]
+        return [
+            Network(units, "backward").start(inputs, [alpha], 0).parameters(0) for units in WIDTHS
+        ]
 
     def learn(initial: list[Parameters]) -> list[Parameters]:
         return [network_in_torch(steps, alpha, one, view) for steps in taken for one in initial]

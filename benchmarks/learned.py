@@ -1,4 +1,4 @@
-"""Learned preferences: the time of a step, from the first on, beside a plain linear update.
+"""Learned preferences: the time of a step, compared with a plain linear update.
 
 How well they do is a benchmark of its own: `preftd reproduce learned`.
 """

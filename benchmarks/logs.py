@@ -139,7 +139,7 @@ def times(rows: int, compression: str, seconds: float) -> dict[str, float]:
 
 
 def memory(rows: int, copies: int) -> float:
-    """Peak memory of an evaluation of a folder of so many files, in GiB, this process included."""
+    """Peak memory of an evaluation of a folder of `copies` files, in GiB, this process included."""
     with TemporaryDirectory() as folder:
         first = Path(folder) / "log" / "0.parquet"
         first.parent.mkdir()

@@ -78,7 +78,7 @@ def peers(work: Workload, view: str, torch_steps: int = TORCH_STEPS) -> dict[str
     In views that learn step by step, torch takes only the first `torch_steps` steps.
     """
     steps, alpha = work.steps, STEP_SIZES[0]
-    initial = Network(UNITS).start(steps.dense.shape[1], [alpha], 0).parameters(0)
+    initial = Network(UNITS, "backward").start(steps.dense.shape[1], [alpha], 0).parameters(0)
     few = steps if view == "forward" else steps.part(slice(torch_steps))
     found = {
         "torch": Contender(lambda _: network_in_torch(few, alpha, initial, view), few.code_t.size)

@@ -1,4 +1,4 @@
-"""Trace optimisers beside plain SGD of torch: a step of semi-gradient TD on the same network.
+"""Trace optimisers and plain SGD of torch: a step of semi-gradient TD on the same network.
 
 A step computes v(x), v(x') and a gradient, and moves the weights, on one thread in float32. Plain
 SGD takes the gradient of the squared TD error, with v(x') held fixed; it has no trace.

@@ -106,7 +106,7 @@ def table(scale: float = 1.0, nodes: Sequence[int] = NODES) -> Iterator[str]:
 
 
 def predict(some: Sequence[Job], costs: Costs, cpus: int, cores: int, empty: float) -> float:
-    """Return the simulated seconds of jobs on so many CPUs, which share physical cores."""
+    """Return the simulated seconds of jobs on `cpus` CPUs, which share physical cores."""
     from benchmarks.simulated_cluster import (  # noqa: PLC0415  (an extra)
         SimulatedCluster,
         simulated_seconds,

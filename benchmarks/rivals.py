@@ -1,4 +1,4 @@
-"""Other ways to learn a preference, beside an oracle, β ≡ 1, TD(λ) and `Learned()`.
+"""Other ways to learn a preference, compared with an oracle, β ≡ 1, TD(λ) and `Learned()`.
 
 Each method is given the step size that is best on other seeds, and errors are averaged over all
 episodes, as in the benchmark of learned preferences. All steps are bounded.

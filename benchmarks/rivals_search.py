@@ -10,8 +10,10 @@ from itertools import product
 import numpy as np
 
 from benchmarks.published import (
+    AdaptiveInterest,
     AdaptiveTD,
     DiscerningTD,
+    ExpectedTrace,
     LambdaDiscrepancy,
     LambdaGreedy,
     MetaGradient,
@@ -39,6 +41,12 @@ def grid(cells: bool) -> dict[str, list[Specification]]:
         ],
         "Discerning TD by error": [
             DiscerningTD("error", cells, *o) for o in product(traces, RATES)
+        ],
+        "expected trace": [
+            ExpectedTrace(cells, *o) for o in product((0.5, 0.9), RATES, (0.0, 0.5))
+        ],
+        "adaptive interest": [
+            AdaptiveInterest(cells, *o) for o in product((0.1, 0.3, 1.0), (0.0, 3.0), (0.5, 0.9))
         ],
     }
 

@@ -1,7 +1,7 @@
 """The speed of drawing experience: steps alone, and the noise that hidden states show.
 
 Steps are drawn on the random walk and on grids without hidden cells. The time for noise is compared
-with that of NumPy's generator for as many numbers, written to allocated memory.
+with that of NumPy's generator for the same number of values, written to allocated memory.
 """
 
 import time
@@ -47,7 +47,7 @@ def rate(task: Task, seconds: float, steps: int) -> float:
 
 
 def noise_ratio(task: Task, seconds: float) -> float:
-    """Return the time of drawing noise, divided by NumPy's for as many random numbers.
+    """Return the time of drawing noise, divided by NumPy's for the same number of values.
 
     Each call draws about 2,000 steps: larger calls also pay for newly allocated memory.
     """

@@ -27,7 +27,7 @@ class SimulatedCluster:
     seconds : callable
         How long a job takes on a core.
     task_seconds : float
-        What a task takes beside its jobs.
+        Overhead of a task.
 
     """
 

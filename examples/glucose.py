@@ -30,9 +30,9 @@ Flags = NDArray[np.bool_]
 HIGH = 180.0
 """In mg/dL."""
 LONGEST = 0.5
-"""After so many hours without a reading nobody knows what glucose was: the episode is cut."""
+"""Hours without a reading after which the episode is cut."""
 LAGS = (15, 30, 60)
-"""Readings of so many minutes ago are features."""
+"""Ages of the readings that are features, in minutes."""
 BETA = 0.1
 """Of a reading that is trusted: λ is 0.9."""
 STEADY = 0.03

@@ -79,7 +79,7 @@ def look(key: Any, state: Any, real: float, hidden: float) -> tuple[Any, Any]:
 def train(key: Any, sizes: Any, *, method: tuple[Rule, float, float], steps: int) -> Any:
     """Let an agent learn; returns how long its last episodes were, on average."""
     rule, real, hidden = method
-    critic = linear(15, rule, sizes[1], bounded=True)
+    critic = linear(15, rule, sizes[1], view="backward", bounded=True)
     move = optax.chain(bounded(sizes[0]), trace(), optax.scale(sizes[0]))
 
     def fresh(key: Any) -> tuple[Any, Any, Any]:

@@ -13,7 +13,7 @@ follow-on trace is a product of importance ratios of 2 with infinite variance, s
 converge.
 """
 
-from preftd import ETD, PTD, TD, Study, Task
+from preftd import ETD, PTD, TD, Linear, Study, Task
 
 CONTINUES = 0.95
 DISCOUNT = 0.99
@@ -41,6 +41,7 @@ STUDY = Study(
     tasks=TWO_STATES,
     rules=[TD(), PTD(), ETD()],
     preferences={"β = 1, 1": 1.0, "β = ½, 1": [0.5, 1.0], "β = 0, 1": [0.0, 1.0]},
+    learners=Linear("backward"),
     step_sizes=[0.003, 0.01, 0.03, 0.1],
     episodes=1000,
     seeds=20,

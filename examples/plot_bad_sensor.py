@@ -28,7 +28,7 @@ print(log)
 
 learners = {
     "TD(λ)": (LinearLearner(2, TD(), 0.02), np.ones(level.size)),
-    "PTD": (LinearLearner(2, PTD(), 0.02, view="held"), 1.0 - broken),
+    "PTD": (LinearLearner(2, PTD(), 0.02), 1.0 - broken),
 }
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 for name, (learner, beta) in learners.items():

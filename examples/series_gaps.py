@@ -166,7 +166,7 @@ def _features(series: Series, recorded: Floats, site: int, centre: float, scale:
 
 
 def _mean_before(recorded: Floats, steps: int, first: float) -> Floats:
-    """The mean of what was read in so many steps before each, and `first` before there is any."""
+    """The mean of the readings in the last `steps` steps before each, or `first`."""
     there = ~np.isnan(recorded)
     total = np.concatenate([[0.0], np.cumsum(np.where(there, recorded, 0.0))])
     count = np.concatenate([[0], np.cumsum(there)])

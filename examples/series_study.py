@@ -101,7 +101,7 @@ def resampled(sums: Floats) -> Floats:
     Parameters
     ----------
     sums : array of shape (methods, seeds, 2, blocks)
-        Seeds and blocks are drawn anew, both, and alike for all methods.
+        Seeds and blocks are both resampled, in the same way for all methods.
 
     """
     rng = np.random.default_rng(0)

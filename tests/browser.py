@@ -57,7 +57,7 @@ def open_browser() -> Iterator[Any]:
 
 
 def view(browser: Any, page: Path, *, width: int = 1000, dark: bool = False, at: str = "") -> None:
-    """Load a page afresh, as on a screen of some width; `at` is the part from # on."""
+    """Load a page again, as on a screen of some width; `at` is the part from # on."""
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}

@@ -60,7 +60,7 @@ def _online(_: str) -> None:
             learner = LinearLearner(2, PTD(), 0.1, predictions=predictions, view=view)
             learner.update(features, 1.0, features, discount=0.9, beta=1.0)
             learner.predict(features)
-        bounded = LinearLearner(2, PTD(), 0.1, bounded=True)
+        bounded = LinearLearner(2, PTD(), 0.1, view="backward", bounded=True)
         bounded.update(features, 1.0, features, discount=0.9, beta=1.0)
     for task in (tasks.make("corridor", length=2), tasks.make("random_walk")):
         episodes = task.sampler(0).episodes(2)
@@ -102,8 +102,8 @@ def _control(_: str) -> None:
 def _actor_critic(_: str) -> None:
     pair, moved = StepSizePair(actor=0.1, critic=0.1), Displacement({0: 1.0})
     for critic in (
-        Critic(bounded=True),
-        Critic(features=TileCoding([0.0] * 4, [1.0] * 4, [2] * 4, 2)),
+        Critic("backward", bounded=True),
+        Critic("backward", features=TileCoding([0.0] * 4, [1.0] * 4, [2] * 4, 2)),
     ):
         spec = ActorCritic(critic=critic)
         spec.run(tasks.CartPole(limit=9), PTD(), moved, [pair], 2, 0)

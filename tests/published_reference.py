@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from benchmarks.published import (
     AdaptiveTD,
     DiscerningTD,
+    ExpectedTrace,
     LambdaDiscrepancy,
     LambdaGreedy,
 )
@@ -127,6 +128,22 @@ def discerning_td(
         mean, square = moved(mean, z, delta, spec.rate), moved(square, z, delta**2, spec.rate)
         sigma_square = (1 - spec.rate) * sigma_square + spec.rate * delta**2
     return w, np.stack([mean, square, [sigma_square, *scale[1:]]])
+
+
+def expected_trace(
+    spec: ExpectedTrace, lesson: Lesson, alpha: Vector, w: Vector, beliefs: Dense
+) -> tuple[Vector, Dense]:
+    """TD whose trace is mixed with what is believed about it."""
+    e = np.zeros(w.size)
+    for t, (x, z) in enumerate(zip(lesson.x, lesson.z, strict=True)):
+        seen = lesson.discount_t[t] * spec.trace * e + min(1, 1 / (alpha[t] * (x @ x))) * x
+        e = spec.share * seen + (1 - spec.share) * (beliefs @ z)
+        beliefs = np.stack(
+            [moved(b, z, number, spec.rate) for b, number in zip(beliefs, seen, strict=True)]
+        )
+        delta = lesson.reward[t] + lesson.discount_tp1[t] * (w @ lesson.x_next[t]) - w @ x
+        w = w + alpha[t] * delta * e
+    return w, beliefs
 
 
 def preferences(offset: float, theta: Vector, lesson: Lesson) -> Vector:

@@ -59,7 +59,7 @@ def discounts(rng: np.random.Generator, states: int) -> float | Dense:
 
 @st.composite
 def problems(draw: st.DrawFn, constant_discount: bool = False, noise: bool = True) -> RandomProblem:
-    """Any chain of 2 to 7 states with up to as many features."""
+    """Any chain of 2 to 7 states, with at most one feature per state."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     states = draw(st.integers(2, 7))
     size = draw(st.integers(1, states))

@@ -30,7 +30,7 @@ def written(figure: Figure) -> set[str]:
 
 
 def lines_of(figure: Figure, panel: int, points: int) -> list[Any]:
-    """Lines of a panel with so many points or more."""
+    """Lines of a panel with `points` points or more."""
     return [
         line for line in figure.axes[panel].lines if len(np.atleast_1d(line.get_xdata())) >= points
     ]

@@ -76,7 +76,7 @@ def test_the_step_sizes_of_a_pass_are_those_of_single_passes() -> None:
 @pytest.mark.parametrize("rule", network.RULES, ids=lambda rule: rule.name)
 def test_all_networks_learn_the_same_weights(rule: Rule) -> None:
     taken = study(rule)
-    begin = Network(network.UNITS).start(36, [1e-4], 0).parameters(0)
+    begin = Network(network.UNITS, "backward").start(36, [1e-4], 0).parameters(0)
     found = network.ours(taken, "backward")
     others = network.peers(taken, "backward", torch_steps=taken.steps.code_t.size)
     expected = others["C"].once()
@@ -92,7 +92,7 @@ def test_all_networks_learn_the_same_weights(rule: Rule) -> None:
 def test_torch_learns_the_same_weights_in_the_other_views(view: str, rule: Rule) -> None:
     pytest.importorskip("torch")
     taken = study(rule)
-    begin = Network(network.UNITS).start(36, [1e-4], 0).parameters(0)
+    begin = Network(network.UNITS, "backward").start(36, [1e-4], 0).parameters(0)
     [torch] = network.peers(taken, view, torch_steps=taken.steps.code_t.size).values()
     expected = torch.once()
     assert not same(expected, begin)

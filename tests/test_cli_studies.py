@@ -111,8 +111,23 @@ def test_a_folder_that_is_none_is_not_taken_for_an_empty_one(small: Path, tmp_pa
 
 
 def test_figures_are_listed_by_the_names_that_reproduce_takes() -> None:
-    lines = printed("list").splitlines()
-    assert [line.split()[0] for line in lines] == list(WORDS)
+    head, _, *lines = printed("list").splitlines()
+    assert head.startswith("Figures of the paper")
+    assert [line.split()[0] for line in lines if line[0] != " "] == list(WORDS)
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["tasks"], ["reproduce", "--help"]])
+def test_what_is_printed_fits_80_columns(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, printed(*arguments).splitlines())) <= 80
+
+
+def test_flags_take_no_value_in_the_help() -> None:
+    said = printed("reproduce", "--help")
+    assert "--full" in said
+    assert "bool" not in said
 
 
 def test_a_wrong_figure_suggests_the_nearest() -> None:

@@ -108,7 +108,7 @@ def test_while_a_study_is(moment: str, tmp_path: Path) -> None:
     assert done.returncode == 130, done.stderr
     said = [line for line in done.stderr.splitlines() if "cells" not in line]
     assert len(said) == 1
-    assert re.fullmatch(r"stopped; what is \w+ is kept.*: run the same again to resume\.", said[0])
+    assert re.fullmatch(r"stopped; finished .*: run the same command again to resume\.", said[0])
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_100_interrupts_at_random_moments_each_end_the_command(tmp_path: Path) -
             stderr=subprocess.PIPE,
             encoding="utf-8",
         ) as process:
-            # Before it is told what to do about it, Python itself ends with a traceback.
+            # Before the handler is installed, Python itself ends with a traceback.
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.15 + seconds[1 + is_stored] * chance.random())
             process.send_signal(signal.SIGINT)
@@ -166,7 +166,7 @@ def test_100_interrupts_at_random_moments_each_end_the_command(tmp_path: Path) -
         assert "Exception ignored" not in err
         if process.returncode == 130:
             ended += 1
-            assert err.splitlines()[-1].startswith("stopped; what is ")
+            assert err.splitlines()[-1].startswith("stopped; finished ")
         else:
             assert "wrote" in out.splitlines()[-1]
     print(f"100 interrupts, {ended} of them before the end")

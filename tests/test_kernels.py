@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from numba import config
 
+from benchmarks.published import batch, beliefs
 from preftd._src import kernels
 from preftd._src.kernels import NotStoredWarning
 
@@ -96,7 +97,7 @@ for name, arguments in {
 print(json.dumps(found))
 """,
 }
-"""Modules of the library whose kernels hold what stands in other files."""
+"""Modules of the library whose kernels contain code of other files."""
 CHANGES = {
     "made_base.py": ("1.0", "5.0"),
     "made_helper.py": ("1.0", "5.0"),
@@ -146,6 +147,20 @@ def test_a_change_in_any_file_that_a_kernel_uses_takes_effect(tmp_path: Path) ->
     now = contents(package)
     assert len(now) == len(stored)  # old code does not pile up
     assert len(now & stored) == 1  # only the types of arguments of `takes` have changed
+
+
+def test_kernels_of_the_benchmarks_go_by_their_files_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By those that they take kernels from, too."""
+    before, real = kernels.content_of(beliefs.learn_greedily), kernels._hash_of.__wrapped__
+    for changed in (beliefs, batch):
+
+        def hashed(module: Any, changed: Any = changed) -> str:
+            return "changed" if module is changed else real(module)
+
+        monkeypatch.setattr(kernels, "_hash_of", hashed)
+        assert kernels.content_of(beliefs.learn_greedily) != before
 
 
 def test_all_kernels_are_compiled_by_one_decorator() -> None:

@@ -33,7 +33,7 @@ def test_a_picture_of_a_task_is_as_the_library_draws_it(
     script["make"](tmp_path, ["counterexample_1"])
     drawn, shown = (imread(of / "counterexample_1.png") for of in (tmp_path, FOLDER))
     assert drawn.shape == shown.shape
-    assert (drawn == shown).mean() > 0.99, "make it anew with docs/pictures/make.py"
+    assert (drawn == shown).mean() > 0.99, "make it again with docs/pictures/make.py"
 
 
 def test_the_tables_of_the_study_of_ppo_are_made_from_the_stored_runs() -> None:
@@ -64,3 +64,10 @@ def test_the_tables_of_the_study_of_tool_tokens_are_made_from_the_stored_runs() 
     text = "\n".join(pages)
     for table in made["tables"](made["read_runs"]()):
         assert table in text, f"the table is\n{table}"
+
+
+def test_the_table_of_held_linear_learners_is_made_from_the_stored_runs() -> None:
+    made = runpy.run_path(str(FOLDER / "held_linear.py"), run_name="tables")
+    page = (ROOT / "docs" / "research" / "paper.md").read_text(encoding="utf-8")
+    for table in made["tables"]():
+        assert table in page, f"the table is\n{table}"

@@ -10,16 +10,19 @@ import pytest
 import published_reference as reference
 from benchmarks.published import (
     RIVALS,
+    AdaptiveInterest,
     AdaptiveTD,
     DiscerningTD,
+    ExpectedTrace,
     LambdaDiscrepancy,
     LambdaGreedy,
     MetaGradient,
 )
+from benchmarks.published.adaptive_interest import interest_gradient, learn_emphatically
 from benchmarks.published.batch import Cells, Lesson
 from benchmarks.published.beliefs import learn_adaptively
 from benchmarks.published.meta_gradient import gradient, learn_forward, learn_preference
-from preftd import PTD, TD, Linear, evaluate, tasks
+from preftd import ETD, PTD, TD, Linear, evaluate, tasks
 from preftd._src.arrays import Dense, InputError
 from preftd._src.learners.custom import Episode, Specification
 from preftd._src.learners.linear import reference as views
@@ -92,6 +95,32 @@ def test_discerning_td_is_its_reference(truncated: bool, emphasis: str) -> None:
     check_learning(*spec.teach(0), partial(reference.discerning_td, spec), truncated)
 
 
+@pytest.mark.parametrize("truncated", [False, True])
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_expected_traces_are_their_reference(truncated: bool, share: float) -> None:
+    spec = ExpectedTrace(trace=0.7, rate=0.2, share=share)
+    learn, rows = spec.teach(0)
+    assert rows == 0  # as many as features
+    check_learning(learn, 3, partial(reference.expected_trace, spec), truncated)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.6])
+def test_the_gradient_of_the_interest_is_that_of_finite_differences(alpha: float) -> None:
+    """0.6 is bounded at some steps and not at others."""
+    lesson, direction, options = random_lesson(0), np.array([0.3, -1.0, 0.5]), (0.3, 0.6)
+    rng, alphas = np.random.default_rng(3), np.full((6, 1), alpha)
+    w, theta = rng.standard_normal(3), rng.standard_normal(4)
+
+    def after(theta: Dense) -> float:
+        weights, trust = w[None].copy(), np.ones((6, 1))
+        learn_emphatically(options, lesson, alphas, weights, theta[None, None], trust)
+        return float(direction @ weights[0])
+
+    found = interest_gradient(options, lesson, alphas[:, 0].copy(), w, theta, direction)
+    wanted = [(after(theta + step) - after(theta - step)) / 2e-6 for step in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-8)
+
+
 @pytest.mark.parametrize("alpha", [0.1, 0.9])
 def test_meta_gradients_are_finite_differences(alpha: float) -> None:
     """0.9 is bounded at some steps and not at others."""
@@ -152,6 +181,13 @@ LIMITS: dict[str, tuple[Specification, Specification, Rule, float]] = {
     "Discerning TD, emphasis 1": (
         DiscerningTD("noise", sharpness=0.0, trace=0.6), Linear("backward", bounded=True), TD(),
         0.4,
+    ),
+    "expected trace, all of it seen": (
+        ExpectedTrace(trace=0.6, share=1.0), Linear("backward", bounded=True), TD(), 0.4,
+    ),
+    "adaptive interest, step size 0": (
+        AdaptiveInterest(meta_rate=0.0, offset=np.log(3.0), trace=0.6),
+        Linear("forward", bounded=True), ETD(interest=0.75), 0.4,
     ),
 }  # fmt: skip
 

@@ -35,7 +35,7 @@ TRAINING = Training(WALK, Network(4, "forward"), TD(), Constant(0.5), 0.01, epis
     [
         (
             LinearLearner(3, PTD(), 0.1),
-            "LinearLearner PTD: 3 features, backward view, step size 0.1",
+            "LinearLearner PTD: 3 features, held view, step size 0.1",
         ),
         (
             LinearLearner(2, ETD(), [0.1, 0.2], view="held", predictions=4),
@@ -53,7 +53,7 @@ TRAINING = Training(WALK, Network(4, "forward"), TD(), Constant(0.5), 0.01, epis
         (LeastSquaresLearner(3, PTD()), "LeastSquaresLearner PTD: 3 features"),
         (
             Pretrained(TRAINING, Linear()).learner(5, PTD(), 0.1),
-            "PretrainedLearner PTD: 5 features, 4 units, backward view, step size 0.1",
+            "PretrainedLearner PTD: 5 features, 4 units, held view, step size 0.1",
         ),
         (
             ActorCriticLearner(4, 2, PTD(), StepSizePair(0.1, 0.2)),

@@ -197,5 +197,5 @@ def test_a_solution_that_overflows_is_not_called_singular(
 ) -> None:
     resolvent = prepared(sparse.csr_array(0.99 * cycle(700)), method, monkeypatch)
     np.testing.assert_allclose(resolvent.solve(np.full(700, 1e300)), 1e302, rtol=1e-10)
-    with pytest.raises(InputError, match=r"overflows: rescale what is summed, such as rewards\.$"):
+    with pytest.raises(InputError, match=r"overflows: rescale the summands, such as rewards\.$"):
         resolvent.solve(np.full(700, 1e308))

@@ -65,7 +65,7 @@ def _not_negative(name: str, given: Any) -> float:
 
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("cells", "preferential"), as_flag),
-    **dict.fromkeys(("rate", "least", "most", "trace"), unit),
+    **dict.fromkeys(("rate", "least", "most", "trace", "share"), unit),
     **dict.fromkeys(("width", "sharpness", "meta_rate"), _not_negative),
     "offset": number,
     "members": lambda name, given: as_count(name, given, 2),
@@ -117,7 +117,7 @@ class RivalBatch:
         One for each learner.
     teach : callable
     rows : int
-        How many beliefs there are.
+        How many beliefs there are; 0: as many as features.
     cells : bool
         Whether beliefs go by cells; otherwise they are linear in the features and a constant.
 
@@ -132,7 +132,7 @@ class RivalBatch:
         self._steps = 0
         lanes = len(self._step_sizes)
         self.weights = np.zeros((lanes, self._size))
-        self.beliefs = np.zeros((lanes, rows, 1 if cells else self._size + 1))
+        self.beliefs = np.zeros((lanes, rows or self._size, 1 if cells else self._size + 1))
         self.trust = np.ones((0, lanes))
         """How far each observation of the last episode was trusted, shape (T, lanes)."""
 

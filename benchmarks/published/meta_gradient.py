@@ -132,15 +132,28 @@ def learn_preference(
     beliefs: Dense,
 ) -> None:
     """Move θ so that what was learned from the episode before, from `old` on, fits this one."""
-    steps = len(lesson.x)
     for lane in range(len(weights)):
-        w, theta, size = weights[lane], beliefs[lane, 0], beliefs[lane, 1]
-        direction, ahead = np.zeros(w.size), lesson.x_next[steps - 1] @ w
-        for t in range(steps - 1, -1, -1):
-            ahead = lesson.reward[t] + lesson.discount_tp1[t] * ahead
-            direction += (ahead - lesson.x[t] @ w) / steps * lesson.x[t]
+        w, theta = weights[lane], beliefs[lane, 0]
+        direction = next_error(lesson, w)
         step = gradient(offset, before, alphas[:, lane].copy(), old[lane], theta, direction)
-        square = step @ step
-        size[0] += MEMORY * (square - size[0]) if size[0] > 0.0 else square
-        if size[0] > 0.0:
-            theta += meta_rate / np.sqrt(size[0]) * step
+        meta_step(meta_rate, theta, beliefs[lane, 1], step)
+
+
+@kernel
+def next_error(lesson: Lesson, w: Vector) -> Vector:
+    """The gradient of −½ mean_t (return_t − w·x_t)² of an episode, shape (d,)."""
+    steps = len(lesson.x)
+    direction, ahead = np.zeros(w.size), lesson.x_next[steps - 1] @ w
+    for t in range(steps - 1, -1, -1):
+        ahead = lesson.reward[t] + lesson.discount_tp1[t] * ahead
+        direction += (ahead - lesson.x[t] @ w) / steps * lesson.x[t]
+    return direction
+
+
+@kernel
+def meta_step(meta_rate: float, theta: Vector, size: Vector, step: Vector) -> None:
+    """Move θ along a step; `size[0]` is the mean square of such steps."""
+    square = step @ step
+    size[0] += MEMORY * (square - size[0]) if size[0] > 0.0 else square
+    if size[0] > 0.0:
+        theta += meta_rate / np.sqrt(size[0]) * step

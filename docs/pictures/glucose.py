@@ -1,4 +1,4 @@
-"""Makes glucose.png and the tables of docs/time.md from the errors that are stored beside it."""
+"""Makes glucose.png and the tables of docs/time.md from the errors stored next to it."""
 
 from __future__ import annotations
 

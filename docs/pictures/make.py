@@ -4,7 +4,7 @@ Tasks are drawn from the library. Figures of the paper and of the examples are c
 folder `results`, in which these commands put them:
 
     preftd reproduce --full true_online leak steady drop_outs
-    preftd reproduce --full learned learned_kinds
+    preftd reproduce --full learned learned_more learned_kinds
     preftd run examples/study.py
     preftd run examples/off_policy.py
 """
@@ -47,7 +47,7 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
         name: partial(_copy, source=f"{name}.png")
         for name in (
             *("true_online", "leak", "steady", "drop_outs"),
-            *("learned", "learned_kinds"),
+            *("learned", "learned_more", "learned_kinds"),
         )
     },
     "foggy_rooms_curves": partial(_copy, source="foggy_rooms_curves.png"),

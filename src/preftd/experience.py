@@ -10,6 +10,7 @@ from preftd._src.experience.encoders import (
 )
 from preftd._src.experience.environment import Recorder, VectorRecorder
 from preftd._src.experience.indices import Indices
+from preftd._src.experience.memory_traces import MemoryTraces, memory_traces
 from preftd._src.experience.stream import Experience, Visit
 
 __all__ = [
@@ -18,10 +19,12 @@ __all__ = [
     "Fourier",
     "Identity",
     "Indices",
+    "MemoryTraces",
     "OneHot",
     "Polynomial",
     "Recorder",
     "TileCoding",
     "VectorRecorder",
     "Visit",
+    "memory_traces",
 ]

@@ -6,7 +6,7 @@ from preftd._src.experiments.jobs import compute
 from preftd._src.experiments.learning import Acting
 from preftd._src.experiments.measures import Measure, Score
 from preftd._src.experiments.results import Results
-from preftd._src.experiments.runner import CellsFailedError, results, run
+from preftd._src.experiments.runner import CellsFailedError, StoredRun, results, run
 from preftd._src.experiments.statistics import Interval, summarise
 from preftd._src.experiments.study import Chosen, Search, Study
 
@@ -23,6 +23,7 @@ __all__ = [
     "Results",
     "Score",
     "Search",
+    "StoredRun",
     "Study",
     "compute",
     "evaluate",

@@ -1,11 +1,11 @@
-"""What ends a command with one sentence: bad input (exit code 2) and failures (exit code 1).
+"""Errors that end a command with one sentence: bad input (exit code 2) and failures (exit code 1).
 
 This module imports nothing, so that the command line can print help at once.
 """
 
 
 class InputError(ValueError):
-    """The input cannot be used; the message says why, and what to do about it."""
+    """The input cannot be used; the message says why, and how to correct it."""
 
 
 class FailedError(RuntimeError):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Function,
         Observability,
         PerState,
+        Uncertainty,
         as_preference,
         as_signal,
     )
@@ -23,7 +24,7 @@ __getattr__, __dir__ = lazy(
         "displacement": "Displacement",
         "learned": "Learned",
         "signal": "Signal",
-        "simple": "Constant Function Observability PerState as_preference as_signal",
+        "simple": "Constant Function Observability PerState Uncertainty as_preference as_signal",
     },
 )
 
@@ -35,6 +36,7 @@ __all__ = [
     "Observability",
     "PerState",
     "Signal",
+    "Uncertainty",
     "as_preference",
     "as_signal",
 ]

@@ -1,4 +1,4 @@
-"""Studies on a Ray cluster, or on a Ray of their own on one machine; needs the extra `ray`."""
+"""Studies on a Ray cluster, or on a private Ray on one machine; needs the extra `ray`."""
 
 try:
     import ray as _ray  # noqa: F401  (the installed Ray, not this package)

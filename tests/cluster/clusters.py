@@ -23,7 +23,7 @@ STARTS = 3
 
 @contextmanager
 def cluster_of(nodes: int) -> Iterator[Cluster]:
-    """A cluster of so many nodes with a CPU each, the head included."""
+    """A cluster of `nodes` nodes with a CPU each, the head included."""
     cluster = _started()
     try:
         for _ in range(nodes - 1):

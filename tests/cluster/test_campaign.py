@@ -66,7 +66,7 @@ class Slow:
     def start(self, inputs, step_sizes, seed):
         if PAUSE:
             time.sleep(PAUSE)
-        return Linear().start(inputs, step_sizes, seed)
+        return Linear("backward").start(inputs, step_sizes, seed)
 
 
 study = Study(
@@ -302,7 +302,7 @@ def test_ctrl_c_at_random_moments(
         assert code in (0, 130), said
         assert "Traceback" not in said
         if code == 130:
-            assert said.splitlines()[-1].startswith("stopped; what is "), said
+            assert said.splitlines()[-1].startswith("stopped; finished "), said
         assert still_there(process) == []
         assert folders_of(process.pid) == []
         assert stored_files(tmp_path).items() <= wanted.items() if files(tmp_path) else True

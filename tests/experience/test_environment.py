@@ -155,7 +155,7 @@ class Halves:
     [
         (lambda x: x[:3], "let it return 2 numbers, or Indices"),
         (lambda _: Indices([0, 5]), "index 5, but there are 2 features"),
-        (lambda x: Indices([0] if x[0] < 0.001 else [0, 1]), "indices, and"),
+        (lambda x: Indices([0] if x[0] < 0.001 else [0, 1]), "indices, but"),
         (lambda _: "left", "^the encoder.s result is not an array of real numbers"),
     ],
 )

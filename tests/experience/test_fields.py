@@ -48,7 +48,7 @@ def test_what_fits_together_is_taken_in_the_types_of_the_library() -> None:
         ({"code_t": [np.nan, 0, 0, 0]}, r"code_t\[0\] is nan"),
         ({"code_t": [[0, 0, 0, 0]]}, r"code_t has shape \(1, 4\)"),
         ({"code_t": "abcd"}, "code_t is not an array"),
-        ({"code_t": None}, "code_t is not an array"),
+        ({"code_t": None}, "code_t is None: give numbers"),
         ({"active": [[0, 1], [1, 3], [0, 0]]}, r"active holds 3 at \[1, 1\]"),
         ({"active": [[0, -1], [1, 1], [0, 0]]}, r"active holds -1 at \[0, 1\]"),
         ({"active": [[0, 1]]}, r"code_t holds 2 at \[3\]: give whole numbers from -2 to 0"),
@@ -113,11 +113,11 @@ def test_steps_that_were_tampered_with_reach_no_kernel(learning: str, wrong: str
         scored = Scored(np.full(1, far, np.int32), scored.dense, np.zeros(1))
     training = Training(CORRIDOR, Network(2, "forward"), PTD(), Constant(1.0), 0.01, episodes=1)
     specs: dict[str, Any] = {
-        "linear": Linear(),
+        "linear": Linear("backward"),
         "held": Linear("held"),
-        "network": Network(2),
+        "network": Network(2, "backward"),
         "least squares": LeastSquares(),
-        "pretrained": Pretrained(training),
+        "pretrained": Pretrained(training, Linear("backward")),
     }
     spec = specs[learning]
     batch = spec.start(3, [0.1] if spec.takes_step_size else [None], 0)
@@ -131,4 +131,4 @@ def test_codes_that_are_written_by_force_are_refused_by_learn() -> None:
     own: Any = e.code_t.base
     own[0] = 10**6
     with pytest.raises(InputError, match="a code is not from"):
-        LinearLearner(3, PTD(), 0.1).learn(e, beta=1.0)
+        LinearLearner(3, PTD(), 0.1, view="backward").learn(e, beta=1.0)

@@ -14,7 +14,7 @@ from preftd.experience import Identity, Recorder, VectorRecorder
 
 
 class Says(gymnasium.Env[Any, Any]):
-    """Says whatever it is told to."""
+    """Returns a given answer."""
 
     observation_space = spaces.Box(-1, 1, (2,))
     action_space = spaces.Discrete(2)

@@ -230,8 +230,8 @@ def test_strands_of_a_job_may_be_left_with_different_cells() -> None:
 def test_the_same_under_two_labels_is_computed_once_and_shown_twice(tmp_path: Path) -> None:
     built = study(
         tasks={"one": tasks.make("corridor", length=2), "same": tasks.make("corridor", length=2)},
-        rules={"mine": PTD(), "yours": PTD()},
-        preferences=Observability(),
+        rules=PTD(),
+        preferences={"mine": Observability(), "yours": Observability()},
         learners=Linear(),
         step_sizes=[0.1, 0.2],
         seeds=2,
@@ -248,8 +248,8 @@ def test_the_same_under_two_labels_is_computed_once_and_shown_twice(tmp_path: Pa
     runs = gather(built, groups, store)
     assert runs.height == 16
     assert runs["cell"].to_list() == [cell.id for cell in cells]
-    assert runs["rule"].to_list() == [cell.setting.labels.rule for cell in cells]
-    shown = runs.partition_by("task", "rule", include_key=False)
+    assert runs["preference"].to_list() == [cell.setting.labels.preference for cell in cells]
+    shown = runs.partition_by("task", "preference", include_key=False)
     assert len(shown) == 4
     assert all(part.equals(shown[0]) for part in shown)
 

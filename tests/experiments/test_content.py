@@ -77,7 +77,7 @@ class Tiny(tuple[int, ...]):
 
 
 class Marked(list[int]):
-    """A list of one's own, which holds something beside its items."""
+    """A subclass of list, which has an attribute in addition to its items."""
 
     def __init__(self, mark: int) -> None:
         super().__init__([1])
@@ -128,7 +128,9 @@ def test_texts_are_one_line_without_addresses() -> None:
 TEXTS = {
     "Constant(beta=0.1)": Constant(np.float64(0.1)),
     "Decreasing(delay=1000, initial=0.5, power=1)": Decreasing(np.float64(0.5)),
-    "Network(init=uniform, optimiser=sgd, units=4, view=backward)": Network(int(np.int64(4))),
+    "Network(init=uniform, optimiser=sgd, units=4, view=backward)": Network(
+        int(np.int64(4)), "backward"
+    ),
     "[1, {a: 2}]": [1, {"a": 2}],
     "numpy.sin": np.sin,
 }
@@ -189,9 +191,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "random numbers": (np.random.default_rng, "Generator has no content"),
     "old random numbers": (np.random.RandomState, "RandomState has no content"),
     "an iterator": (lambda: iter([1]), "a list_iterator has no content"),
-    "an array of objects": (lambda: np.array([None]), "an array of Python objects has no content"),
-    "an array with objects": (lambda: np.zeros(1, "f8,O"), "an array of Python objects has no"),
-    "a tower": (lambda: tower(5000), "a list holds things within things without end"),
+    "an array of objects": (
+        lambda: np.array([None]),
+        "an array of Python objects cannot be hashed",
+    ),
+    "an array with objects": (lambda: np.zeros(1, "f8,O"), "an array of Python objects cannot"),
+    "a tower": (lambda: tower(5000), "a list is nested too deeply"),
 }
 
 

@@ -13,7 +13,15 @@ from experiments.test_content import ROWS, check_text, half, name_of, third
 from preftd import ETD, PTD, TD, Decreasing, Linear, Network, preferences, tasks
 from preftd._src.experiments.content import content, text
 from preftd._src.learners.pretrained import Pretrained, Training
-from preftd.preferences import Constant, Displacement, Function, Learned, Observability, PerState
+from preftd.preferences import (
+    Constant,
+    Displacement,
+    Function,
+    Learned,
+    Observability,
+    PerState,
+    Uncertainty,
+)
 from preftd.rules import RULES
 from preftd.tasks import TASKS, Features, Layout, Task
 
@@ -23,6 +31,17 @@ TRAINING = Training(
     tasks.make("random_walk"), Network(4, "forward"), TD(), Constant(0.0), 0.1, episodes=1
 )
 
+
+def agreed(x: Any) -> Any:
+    """An ensemble of two predictors."""
+    return [x[0], x[0]]
+
+
+def apart(x: Any) -> Any:
+    """Another one."""
+    return [x[0], 0.0]
+
+
 PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]] = {
     TD: ({}, {}),
     PTD: ({}, {}),
@@ -30,6 +49,10 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
     Constant: ({"beta": 0.5}, {"beta": [0.5, 0.25]}),
     Observability: ({}, {"observable": [1.0, 0.9], "hidden": [0.0, 0.1]}),
     PerState: ({"beta": [1.0, 0.5]}, {"beta": [[1.0, 0.5], [0.5, 1.0], [1.0, 0.5, 0.5], [1.0]]}),
+    Uncertainty: (
+        {"ensemble": agreed, "scale": 1.0},
+        {"ensemble": [agreed, apart], "scale": [1.0, 2.0]},
+    ),
     Function: ({"function": half}, {"function": [half, third, lambda _: 0.5]}),
     Learned: ({}, {"linear": [False, True]}),
     Displacement: (

@@ -129,7 +129,7 @@ def test_a_run_that_diverges_is_marked_and_disturbs_no_other(method: Method) -> 
 
 def test_constant_preference_is_td_with_a_smaller_step_size() -> None:
     walk, c = tasks.make("random_walk"), 0.25
-    ours = evaluate(walk, PTD(), Constant(c), [0.4, 0.8], 10, 4)
+    ours = evaluate(walk, PTD(), Constant(c), [0.4, 0.8], 10, 4, learner=Linear("backward"))
     same = evaluate(walk, TD(), Constant(c), [0.1, 0.2], 10, 4)
     np.testing.assert_allclose(ours.errors, same.errors, rtol=1e-9)
 
@@ -285,7 +285,7 @@ def test_what_cannot_be_evaluated_is_refused_in_one_sentence(case: str) -> None:
         evaluate(**(given | change))
 
 
-@pytest.mark.parametrize("method", [Linear(), Network(3)], ids=repr)
+@pytest.mark.parametrize("method", [Linear("held"), Network(3, "held")], ids=repr)
 def test_an_episode_that_is_not_over_is_refused(method: Method) -> None:
     stream = GRID.sampler(0).steps(3)
     steps = Steps.of(stream, stream_coefficients(PTD(), Observability(), stream))
@@ -331,7 +331,7 @@ def test_pictures_show_curves_intervals_and_what_diverged() -> None:
     legend = axes.get_legend()
     assert legend is not None
     labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["TD(λ), α = 0.1", "PTD, α = 0.1"]
+    assert labels == ["TD(λ), α = 0.1", "PTD, held, α = 0.1"]
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.curve().mean[found.best])
     assert len(axes.collections) == 2
     sizes = found.plot_step_sizes()
@@ -388,7 +388,7 @@ def test_names_in_pictures_are_text_and_never_mathematics() -> None:
 
 
 class Told:
-    """The specification of a learner that gives whatever it is told as errors."""
+    """The specification of a learner that returns given errors."""
 
     label, takes_step_size, watchable = "told", True, False
 
@@ -413,7 +413,7 @@ class Told:
         (np.full((2, 2), 1 + 1j), "errors is not an array of real numbers"),
         ([["1", "2"], ["3", "4"]], "errors is not an array of real numbers"),
         ([[1, 2], [3]], "errors is not an array of real numbers"),
-        (None, "errors is not an array of real numbers"),
+        (None, "errors is None: give numbers"),
         ([[1, 2], [3, -4]], r"errors\[1, 1\] is -4: every entry must be 0 or more"),
     ],
 )

@@ -118,7 +118,9 @@ class Picky:
     def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
         if self.wrong == "start" and 0.3 in step_sizes:
             raise InputError("0.3 is too large.")
-        return PickyBatch(self.wrong, step_sizes, Linear().start(inputs, step_sizes, seed))
+        return PickyBatch(
+            self.wrong, step_sizes, Linear("backward").start(inputs, step_sizes, seed)
+        )
 
 
 @dataclass
@@ -140,14 +142,16 @@ class PickyBatch:
 def test_a_step_size_that_a_learner_refuses_does_not_spoil_those_beside_it(
     wrong: str, tmp_path: Path
 ) -> None:
-    study = small(learners={"picky": Picky(wrong), "linear": Linear()}, step_sizes=[0.1, 0.3, 0.5])
+    study = small(
+        learners={"picky": Picky(wrong), "linear": Linear("backward")}, step_sizes=[0.1, 0.3, 0.5]
+    )
     failed = failure_of(study, tmp_path).failed
     assert {(one.cell.setting.labels.learner, one.cell.setting.step_size) for one in failed} == {
         ("picky", 0.3)
     }
     assert len(failed) == 4
     if wrong == "shape":
-        assert "gave errors of shape (4, 1): give one for each" in failed[0].failure.error
+        assert "returned errors of shape (4, 1): give one for each" in failed[0].failure.error
     found = results(study, tmp_path).runs
     assert found.height == 24 - 4
     for size in (0.1, 0.5):
@@ -160,7 +164,7 @@ def test_a_step_size_that_a_learner_refuses_does_not_spoil_those_beside_it(
 
 @dataclass(frozen=True)
 class Moody:
-    """Fails for one reason beside others and for another alone."""
+    """Fails for one reason together with others and for another alone."""
 
     label = "moody"
 
@@ -171,7 +175,7 @@ class Moody:
 def test_a_cell_fails_for_its_own_reason_and_the_one_before_is_told(tmp_path: Path) -> None:
     for one in failure_of(small(learners=Moody()), tmp_path).failed:
         assert one.failure.error == "InputError: too few."
-        assert "Beside other step sizes it failed with: InputError: too many." in (
+        assert "Together with other step sizes it failed with: InputError: too many." in (
             one.failure.traceback
         )
 
@@ -206,7 +210,7 @@ def test_a_draw_that_breaks_off_leaves_no_half_results(
 def test_what_diverged_is_known_also_if_the_others_break_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second draw is for those that failed beside others."""
+    """The second draw is for those that failed together with others."""
     learners = {"linear": Linear(), "picky": Picky("start")}
     study = small(learners=learners, rules=TD(), step_sizes=[0.3, 1e6], seeds=1)
     monkeypatch.setattr(learning, "pieces", failing_draw(1))

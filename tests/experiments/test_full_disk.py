@@ -44,7 +44,7 @@ class Long:
     units = 10**9
 
     def start(self, inputs, step_sizes, seed):
-        return Linear().start(inputs, step_sizes, seed)
+        return Linear("backward").start(inputs, step_sizes, seed)
 
 
 study = Study(

@@ -49,7 +49,7 @@ class Slow:
 
     def start(self, inputs, step_sizes, seed):
         time.sleep(float(os.environ.get("PAUSE", 0)))
-        return Linear().start(inputs, step_sizes, seed)
+        return Linear("backward").start(inputs, step_sizes, seed)
 
 
 study = Study(
@@ -177,7 +177,8 @@ def test_a_run_that_is_killed_again_and_again_ends_like_one_that_is_not(
     assert last.process.wait(60) == 0, last.said
     assert stored_files(out) == wanted
     assert hidden_files(out) == []
-    states = [state_of(Manifest.read(run)) for run in (out / "runs").iterdir()]
+    runs = path.parent.glob("life_*/runs/*")
+    states = [state_of(Manifest.read(run)) for run in runs]
     assert set(states) == {"killed", "finished"}
 
 
@@ -214,7 +215,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     assert interrupt(life) == 130
     assert "Traceback" not in life.said
     assert life.said.splitlines()[-1] == (
-        f"stopped; what is finished is kept in {out}: run the same again to resume."
+        f"stopped; finished results are in {out}: run the same command again to resume."
     )
     assert still_there(life.process) == []
     assert hidden_files(out) == []

@@ -1,4 +1,4 @@
-"""Studies are loaded from Python files, and what is wrong with a file is said with its line."""
+"""Studies are loaded from Python files; errors name the line."""
 
 import sys
 from pathlib import Path
@@ -107,7 +107,9 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "missing.py", tmp_path):
         with pytest.raises(InputError, match=r"^there is no file .*: give the path of a study"):
             load_studies(path)
-    with pytest.raises(InputError, match=r"notes.txt is no Python file: write the study into one"):
+    with pytest.raises(
+        InputError, match=r"notes.txt is not a Python file: write the study into one"
+    ):
         load_studies(tmp_path / "notes.txt")
 
 
@@ -124,7 +126,7 @@ def test_the_number_of_seeds_can_be_changed(tmp_path: Path) -> None:
 
 
 def test_a_file_may_hold_what_python_files_hold(tmp_path: Path) -> None:
-    """Annotations that are read later, a file beside, and a block for scripts, which is not run."""
+    """Annotations that are read later, a neighbouring file, and a block for scripts."""
     own = """
 from dataclasses import dataclass
 from words_beside import WORD

@@ -147,7 +147,7 @@ def test_what_is_no_manifest_is_named_with_the_cause(tmp_path: Path) -> None:
         "0": (text[:100].encode(), "Unterminated string|Expecting|Invalid"),
         "1": (b"", "Expecting value"),
         "2": (b"\xff\xfe\x00", "can't decode byte"),
-        "3": (b'["study", "command", "started"]', "it holds no fields"),
+        "3": (b'["study", "command", "started"]', "it contains no fields"),
         "4": (b'{"study": "foreign"}', "it has no command"),
         "5": (text.replace('"mine"', "5").encode(), "study is 5"),
         "6": (text.replace('"mine"', r'"\u001b[2J"').encode(), r"study is '\\x1b\[2J'"),

@@ -132,7 +132,7 @@ def test_seeds_that_chose_are_no_fresh_ones(
     search: list[int], report: list[int], first: int
 ) -> None:
     rows = [run(seed, [1], stage="search") for seed in search] + [run(seed, [1]) for seed in report]
-    told = f"seed {first} is there in the search and in the report: report on other seeds"
+    told = f"seed {first} is in the search and in the report: report on seeds"
     with pytest.raises(InputError, match=told):
         Results(frame(rows), Score())
 

@@ -51,7 +51,8 @@ def test_a_run_that_stopped_goes_on_to_the_same_bytes(jobs_done: int, tmp_path: 
     assert len(cut) == jobs_done
     assert cut.items() <= whole.items()
     assert told.said == [
-        f"stopped; what is finished is kept in {tmp_path / 'cut'}: run the same again to resume."
+        f"stopped; finished results are in {tmp_path / 'cut'}: "
+        "run the same command again to resume."
     ]
     assert manifest(tmp_path / "cut")["state"] == "interrupted"
     run_here(study, tmp_path / "cut")
@@ -97,7 +98,7 @@ class Twice:
 
 
 def test_an_executor_that_gives_something_twice_is_told_so(tmp_path: Path) -> None:
-    with pytest.raises(FailedError, match="gave a result that was not asked for, or twice"):
+    with pytest.raises(FailedError, match="returned a result twice, or for an unknown job"):
         run(small(), tmp_path, executor=Twice(), progress=Told())
     assert computed(small(), tmp_path) == 0
 

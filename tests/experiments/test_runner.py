@@ -147,7 +147,7 @@ def test_a_cell_gives_the_same_alone_and_among_others() -> None:
 
 @dataclass
 class Reuses:
-    """Gives the same array each time, filled anew."""
+    """Returns the same array each time, refilled."""
 
     batch: Batch
     errors: Dense
@@ -165,11 +165,13 @@ class Thrifty:
     label = "thrifty"
 
     def start(self, inputs: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
-        return Reuses(Linear().start(inputs, step_sizes, seed), np.empty((1000, len(step_sizes))))
+        return Reuses(
+            Linear("backward").start(inputs, step_sizes, seed), np.empty((1000, len(step_sizes)))
+        )
 
 
 def test_a_learner_may_reuse_its_array(tmp_path: Path) -> None:
-    study = small(learners=[Thrifty(), Linear()], episodes=1000, seeds=1)
+    study = small(learners=[Thrifty(), Linear("backward")], episodes=1000, seeds=1)
     found = run_here(study, tmp_path).runs
     thrifty, plain = (found.filter(learner=label) for label in ("thrifty", ""))
     np.testing.assert_array_equal(thrifty["error"].to_list(), plain["error"].to_list())

@@ -79,7 +79,7 @@ CASES += [
 
 def found(case: str) -> float:
     """The mean error of a few episodes."""
-    preference = Observability(0.9, 0.2)
+    preference, backward = Observability(0.9, 0.2), Linear("backward")
     if case in tasks.TASKS:
         task, rule, learner = tasks.make(case), RULES["ptd"](1.0), LEARNERS["linear backward"]
         return float(
@@ -88,10 +88,18 @@ def found(case: str) -> float:
     task = tasks.make("double_corridor", length=2)
     if case == "learned":
         noisy = jittered(task, 0.05)
-        return float(evaluate(noisy, RULES["ptd"](1.0), Learned(), [0.1], 100, 2).errors.mean())
+        return float(
+            evaluate(
+                noisy, RULES["ptd"](1.0), Learned(), [0.1], 100, 2, learner=backward
+            ).errors.mean()
+        )
     if case == "decreasing":
         sizes = [Decreasing(0.1, delay=10)]
-        return float(evaluate(task, RULES["ptd"](1.0), preference, sizes, 5, 2).errors.mean())
+        return float(
+            evaluate(
+                task, RULES["ptd"](1.0), preference, sizes, 5, 2, learner=backward
+            ).errors.mean()
+        )
     name, _, method = case.partition(", ")
     step_sizes, learner = [0.01, 0.05], LEARNERS[method]
     rule = RULES[name](0.5)

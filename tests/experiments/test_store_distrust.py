@@ -164,7 +164,7 @@ def test_other_things_in_the_folder_do_no_harm(out: Path) -> None:
     told = Told()
     run_here(small(), out, told)
     assert told.said == [
-        f"{cells / 'x.parquet'} was not written by preftd: it is left alone and not read."
+        f"{cells / 'x.parquet'} was not written by preftd: it is not read or changed."
     ]
     assert told.stored == 0
 
@@ -188,8 +188,8 @@ def test_an_unreadable_file_is_named_and_its_cells_are_computed_again(out: Path)
     told = Told()
     run_here(small(), out, told)
     assert told.said == [
-        f"{path} cannot be read (Permission denied): it is not read, and its cells are computed "
-        "again when asked for."
+        f"{path} cannot be read (Permission denied): it is not read, and its cells are recomputed "
+        "when needed."
     ]
     assert stored_files(out) == before
 
@@ -267,7 +267,7 @@ def test_a_file_that_only_looks_like_results_is_not_trusted(change: pl.Expr, out
     true.unlink()
     told = Told()
     found = run_here(small(), out, told)
-    assert told.said == [f"{forged} holds no results of preftd: it is left alone and not read."]
+    assert told.said == [f"{forged} holds no results of preftd: it is not read or changed."]
     assert (told.stored, found.runs.height) == (CELLS, CELLS)
     assert true.read_bytes() == wanted
 
@@ -307,7 +307,7 @@ def test_files_with_other_numbers_for_the_same_cells_are_both_named_and_nothing_
         ), name
     assert stored_files(out) == before
     store = Store(out)
-    for _ in range(2):  # it is said as often as it is asked
+    for _ in range(2):  # the message appears at each call
         with pytest.raises(preftd.InputError, match="different results"):
             store.there(job.ids)
     first.unlink()

@@ -69,7 +69,7 @@ def test_labels_say_what_differs() -> None:
         "Constant(beta=0.5)",
         "Observability(hidden=0.25, observable=1)",
     ]
-    assert labels(several, "learners") == ["", "4 units, backward"]
+    assert labels(several, "learners") == ["", "4 units"]
 
 
 def test_labels_may_be_given() -> None:
@@ -192,7 +192,7 @@ def test_the_longest_name_and_labels_of_a_study_are_taken_again() -> None:
     assert study(name="a" * 100).stem == "a" * 100
     built = study(learners=[Linear(), Network(4)])
     for again in (built.with_seeds(1), study(learners=dict(built.axes.learners)).with_seeds(1)):
-        assert labels(again, "learners") == ["", "4 units, backward"]
+        assert labels(again, "learners") == ["", "4 units"]
         assert labels(again, "preferences") == [""]
     told = "5 µ\xa0é 名, “x”"
     assert labels(study(tasks={told: CORRIDOR}), "tasks") == [told]

@@ -102,20 +102,23 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "nothing as label": ({"rules": {None: TD()}}, "rules has the label None: give a string"),
     "an empty label of a task": (
         {"tasks": {"": CORRIDOR}},
-        "tasks has the label '': give one that",
+        "tasks has the label '': give readable text",
     ),
-    "a blank label of a rule": ({"rules": {" ": TD()}}, "rules has the label ' ': give one that"),
+    "a blank label of a rule": (
+        {"rules": {" ": TD()}},
+        "rules has the label ' ': give readable",
+    ),
     "an empty name of a rule": (
         {"rules": [TD(), Blank()]},
-        "rules has the label '': give one that",
+        "rules has the label '': give readable text",
     ),
     "an empty label beside another": (
         {"preferences": {"": Constant(1), "b": Constant(0)}},
-        "preferences has the label '': give one that can be read",
+        "preferences has the label '': give readable text",
     ),
     "an empty label of a learner": (
         {"learners": {"": Network(4), "b": Linear()}},
-        "learners has the label '': give one that can be read",
+        "learners has the label '': give readable text",
     ),
     "two lines as label": (
         {"tasks": {"a\nb": CORRIDOR}},

@@ -34,7 +34,7 @@ class Slow:
 
     def start(self, inputs, step_sizes, seed):
         time.sleep(0.02)
-        return Linear().start(inputs, step_sizes, seed)
+        return Linear("backward").start(inputs, step_sizes, seed)
 
 
 study = Study(

@@ -1,4 +1,4 @@
-"""Workers: they know what a study's file knows, and when one dies that is said, not waited for."""
+"""Workers know what a study's file knows; the death of one is reported at once."""
 
 import shutil
 import sys
@@ -61,7 +61,7 @@ class Wrapped:
     label = "wrapped"
 
     def start(self, inputs, step_sizes, seed):
-        return Linear().start(inputs, step_sizes, seed)
+        return Linear("backward").start(inputs, step_sizes, seed)
 
 
 study = Study(
@@ -191,7 +191,7 @@ def test_workers_that_cannot_start_are_one_line(
         start(worker)
 
     monkeypatch.setattr(Worker, "__init__", counted)
-    with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\), and so did 2 others in"):
+    with pytest.raises(WorkerLostError, match=r"ended at once \(code 1\), and so did 2 more"):
         run(small(), tmp_path, workers=1, progress=Told())
     assert len(started) == STARTS
 

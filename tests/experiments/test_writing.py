@@ -1,4 +1,4 @@
-"""Results are written beside the learning, in order, and what goes wrong is said."""
+"""Results are written while learning goes on, in order, and failures are reported."""
 
 import errno
 import os

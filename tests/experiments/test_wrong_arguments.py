@@ -135,7 +135,7 @@ def test_measures_that_can_be_walked_through_once_are_kept() -> None:
         (lambda: results(small(), "x" * 256), "out is 'x.*too long"),
         (lambda: Score("rmse", ceiling=10**400), "ceiling of the score is 10.*: give a positive"),
         (lambda: Measure("length", "two\nlines"), "label of the measure is .*: give a string of"),
-        (lambda: list(Here().run([3])), "job is 3: give one"),  # type: ignore[list-item]
+        (lambda: list(Here().run([3])), "job is 3: give a job"),  # type: ignore[list-item]
     ],
 )
 def test_what_looks_like_a_number_a_list_or_a_learner_is_refused(

@@ -323,10 +323,13 @@ wrong: Any = {"TD": TD, "text": "no", "number": 3}
         ),
         (
             lambda: linear(2, PTD(), 0.1).step(wrong["number"], single()),
-            "state is 3: give what init",
+            "state is 3: give the state that init",
         ),
         (lambda: stepped((1.0, 2.0)), r"transition is \(1\.0, 2\.0\): give a Transition"),
-        (lambda: stepped(single(), lambda w, x: w * x), r"apply gave shape \(2,\): let it give"),
+        (
+            lambda: stepped(single(), lambda w, x: w * x),
+            r"apply returned shape \(2,\): let it",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_while_jax_traces(call: Any, message: str) -> None:

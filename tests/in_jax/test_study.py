@@ -73,7 +73,7 @@ def test_seeds_pieces_and_what_diverges() -> None:
     steps = steps_of(CORRIDOR.sampler(0).episodes(8), TD(), Observability())
     cut = list(steps.episodes())[2].stop
     pieces = [steps.part(slice(0, cut)), steps.part(slice(cut, None))]
-    spec = JaxModule(units, tanh_units)
+    spec = JaxModule(units, tanh_units, "backward")
     whole, parted, other = (spec.start(3, [0.1, 1e60], seed) for seed in (1, 1, 2))
     expected = whole.learn(steps, CORRIDOR.scored)
     found = np.concatenate([parted.learn(piece, CORRIDOR.scored) for piece in pieces])
@@ -91,7 +91,10 @@ def test_seeds_pieces_and_what_diverges() -> None:
         (lambda: JaxModule(zeros, THREE), "apply is 3: give a function"),
         (lambda: JaxModule(zeros, jnp.dot, "true_online"), "there is no view 'true_online'"),
         (lambda: JaxModule(zeros, jnp.dot, name=THREE), "name is 3: give a name, as text"),
-        (lambda: JaxModule(zeros, jnp.dot).start(3, [Decreasing(0.1)], 0), "does not change"),
+        (
+            lambda: JaxModule(zeros, jnp.dot, "held").start(3, [Decreasing(0.1)], 0),
+            "does not change",
+        ),
     ],
 )
 def test_bad_specifications_are_refused(call: Any, message: str) -> None:

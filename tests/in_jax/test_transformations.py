@@ -167,7 +167,10 @@ def test_a_step_without_error_moves_nothing_and_has_gradients() -> None:
         (lambda: updated(trace(PTD()), beta=0.5), "decay and gain are missing"),
         (lambda: updated(trace(PTD()), beta=1.5, discount_t=1.0), r"beta is 1\.5: every entry"),
         (lambda: updated(bounded(0.1)), "gain is missing: give update the decay and gain"),
-        (lambda: updated(trace(), (np.ones(1),), decay=0.5, gain=1.0), "another tree than params"),
+        (
+            lambda: updated(trace(), (np.ones(1),), decay=0.5, gain=1.0),
+            "are different trees",
+        ),
         (lambda: updated(trace(), np.ones(()), decay=0.5, gain=1.0), r"a gradient has shape \(\),"),
         (lambda: updated(trace(), decay=np.ones(1), gain=1.0), r"decay has shape \(1,\): give one"),
         (lambda: updated(trace(), decay=0.5, gain="1"), "gain is '1': give an array of JAX"),

@@ -23,6 +23,7 @@ from learners.linear_cases import (
     weights_after_each_step,
     with_indices,
 )
+from pairs import in_pairs
 from preftd import ActorCriticLearner, Critic, InputError, LinearLearner, StepSizePair, tasks
 from preftd._src.learners.bounding import squares_of, with_bounded_gains
 from preftd._src.learners.linear import reference
@@ -105,10 +106,7 @@ def test_one_step_ends_at_its_target_however_large_the_step_size(
         assert (after_one_step(step_size, False) > 4.5).all()
 
 
-@online
-@rules
-@step_sizes
-@pytest.mark.parametrize("kind", ["vectors", "indices"])
+@in_pairs(view=ONLINE, name=sorted(RULES), size=sorted(STEP_SIZES), kind=["vectors", "indices"])
 def test_streams_steps_pieces_and_the_reference_agree(
     view: str, name: str, size: str, kind: str
 ) -> None:
@@ -239,7 +237,7 @@ def test_an_input_that_is_not_finite_is_not_taken_for_one_without_gain(view: str
 
 def test_options_are_named_and_what_cannot_be_bounded_is_refused() -> None:
     assert [Linear(bounded=True).label, Linear("held", True).label] == ["bounded", "held, bounded"]
-    assert Network(4, bounded=True).label == "4 units, backward, bounded"
+    assert Network(4, "backward", bounded=True).label == "4 units, backward, bounded"
     assert "bounded steps" in repr(LinearLearner(3, RULES["td"](1.0), 0.1, bounded=True))
     assert "bounded" not in repr(LinearLearner(3, RULES["td"](1.0), 0.1))
     with pytest.raises(InputError, match=r"^adam scales its steps itself, .*: use optimiser='sgd'"):

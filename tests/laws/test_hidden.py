@@ -1,4 +1,4 @@
-"""What is shown where β and gain are 0 has no part in the weights, NaN included, whatever ρ is.
+"""Features are ignored where β and gain are 0, NaN included, whatever ρ is.
 
 It holds for learners whose updates wait for their targets, after a stream, in a study, and at every
 step on the way. Algorithm 1 and true online learning break it.
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pairs import in_pairs
 from preftd import ETD, PTD, TD, Experience, InputError, Rule
 from preftd._src.arrays import Vector
 from preftd._src.tasks.scored import Scored
@@ -33,17 +34,18 @@ PROTECTED: dict[str, Any] = {
     "network forward, bounded": Network(3, "forward", bounded=True),
 }
 EXPOSED: dict[str, Any] = {
-    "algorithm 1": Linear(),
+    "algorithm 1": Linear("backward"),
     "true online": Linear("true_online"),
-    "network": Network(3),
+    "network": Network(3, "backward"),
 }
 RULES: dict[str, Rule] = {"PTD": PTD(), "ETD": ETD()}
+KINDS = ["0 or 1", "any"]
 SHOWN = ["noise", "-99", "NaN"]
 
 protected = pytest.mark.parametrize("learning", sorted(PROTECTED))
 exposed = pytest.mark.parametrize("learning", sorted(EXPOSED))
 rules = pytest.mark.parametrize("rule", sorted(RULES))
-betas = pytest.mark.parametrize("kind", ["0 or 1", "any"])
+betas = pytest.mark.parametrize("kind", KINDS)
 shown = pytest.mark.parametrize("what", SHOWN)
 
 
@@ -94,10 +96,7 @@ def same(one: Vector, other: Vector) -> None:
     np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)
 
 
-@protected
-@rules
-@betas
-@shown
+@in_pairs(learning=sorted(PROTECTED), rule=sorted(RULES), kind=KINDS, what=SHOWN)
 def test_a_stream_teaches_the_same_whatever_hidden_steps_show(
     learning: str, rule: str, kind: str, what: str
 ) -> None:
@@ -110,10 +109,7 @@ def test_a_stream_teaches_the_same_whatever_hidden_steps_show(
     assert np.abs(weights(one) - start).max() > 0.01
 
 
-@protected
-@rules
-@betas
-@shown
+@in_pairs(learning=sorted(PROTECTED), rule=sorted(RULES), kind=KINDS, what=SHOWN)
 def test_a_study_measures_the_same_whatever_hidden_steps_show(
     learning: str, rule: str, kind: str, what: str
 ) -> None:

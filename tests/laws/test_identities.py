@@ -1,9 +1,11 @@
 """Identities that claims name as their reason: what is the method, and what only its axis."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from preftd import ETD, PTD, TD, LinearLearner, evaluate, tasks
+from preftd import ETD, PTD, TD, Linear, LinearLearner, evaluate, tasks
 from preftd._src.arrays import Vector
 from preftd._src.experiments.evaluation import Evaluation
 from preftd._src.paper.corridors.claims import exact_limit
@@ -26,7 +28,7 @@ def same(one: Evaluation, other: Evaluation) -> None:
 
 @pytest.mark.parametrize("beta", [value for value in VALUES if value > 0])
 def test_with_constant_beta_ptd_is_td_with_a_step_size_of_alpha_beta(beta: float) -> None:
-    one = evaluate(WALK, PTD(), Constant(beta), list(SIZES), 10, 5)
+    one = evaluate(WALK, PTD(), Constant(beta), list(SIZES), 10, 5, learner=Linear("backward"))
     same(one, evaluate(WALK, TD(), Constant(beta), list(SIZES * beta), 10, 5))
     other = evaluate(WALK, TD(), Constant(beta), list(SIZES), 10, 5)
     assert beta == 1 or not np.allclose(one.errors, other.errors, rtol=1e-3)
@@ -71,7 +73,7 @@ def test_the_gain_of_etd_variable_counts_observable_states() -> None:
 
 
 def after_episodes(rule: Rule, view: str, lengths: int, seed: int) -> Vector:
-    """Weights after episodes through corridors of so many hidden states, which look like noise."""
+    """Weights after episodes through corridors of `lengths` hidden states, which show noise."""
     learner = LinearLearner(size=3, rule=rule, step_size=0.3, view=view)
     noise, route = np.random.default_rng(seed), np.random.default_rng(7)
     for _ in range(20):
@@ -107,8 +109,9 @@ def test_the_limit_of_td_grows_with_the_length_as_the_claim_says() -> None:
 
 
 def test_a_lower_beta_on_observable_states_does_no_harm_with_a_step_size_between() -> None:
-    usual = evaluate(DOUBLE, PTD(), Observability(), [0.1], 200, 25).errors
-    lower = evaluate(DOUBLE, PTD(), Observability(0.5, 0.0), [0.15, 0.3], 200, 25).errors
+    backward = partial(evaluate, DOUBLE, PTD(), learner=Linear("backward"))
+    usual = backward(Observability(), [0.1], 200, 25).errors
+    lower = backward(Observability(0.5, 0.0), [0.15, 0.3], 200, 25).errors
     over = lower.mean(axis=(0, 2)) / usual.mean()
     assert over[0] == pytest.approx(0.9, abs=0.02)
     assert over[1] > 1.2

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pairs import in_pairs
 from preftd import Experience, InputError, Rule, tasks
 from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.linear import reference
@@ -39,10 +40,10 @@ SHORTER: dict[str, Any] = {"cross_grid": {"size": 5}, "random_grid": {"size": 5}
 pytestmark = pytest.mark.filterwarnings("ignore::preftd.learners.GrowthWarning")
 
 ONLINE: dict[str, Any] = {
-    "linear": Linear(),
+    "linear": Linear("backward"),
     "true online": Linear("true_online"),
     "linear held": Linear("held"),
-    "network": Network(3),
+    "network": Network(3, "backward"),
     "held network": Network(3, "held"),
     "least squares": LeastSquares(regularisation=1.0),
     "recursive least squares": LeastSquares(regularisation=1.0, recursive=True),
@@ -53,10 +54,8 @@ WHOLE_EPISODES: dict[str, Any] = {
     "network, Adam": Network(3, "forward", "adam"),
 }
 
-online = pytest.mark.parametrize("learning", sorted(ONLINE))
-in_any_way = pytest.mark.parametrize("learning", sorted(ONLINE | WHOLE_EPISODES))
-rules = pytest.mark.parametrize("name", sorted(RULES))
-everywhere = pytest.mark.parametrize("task", sorted(tasks.TASKS))
+ANY_WAY = sorted(ONLINE | WHOLE_EPISODES)
+LINEAR = [name for name in sorted(ONLINE) if "network" not in name]
 EPISODIC = [name for name, make in sorted(tasks.TASKS.items()) if make().episodic]
 
 
@@ -118,9 +117,7 @@ def has_learned(learner: Any, learning: str, rule: Rule) -> bool:
     return bool((learner.predict(np.eye(learner.size)) != fresh.predict(np.eye(fresh.size))).any())
 
 
-@online
-@rules
-@everywhere
+@in_pairs(learning=sorted(ONLINE), name=sorted(RULES), task=sorted(tasks.TASKS))
 def test_pieces_are_the_whole_and_the_same_step_by_step(
     learning: str, name: str, task: str
 ) -> None:
@@ -137,9 +134,7 @@ def test_pieces_are_the_whole_and_the_same_step_by_step(
     assert has_learned(whole, learning, rule) == (e.reward.any() or "network" in learning)
 
 
-@pytest.mark.parametrize("learning", sorted(WHOLE_EPISODES))
-@rules
-@pytest.mark.parametrize("task", EPISODIC)
+@in_pairs(learning=sorted(WHOLE_EPISODES), name=sorted(RULES), task=EPISODIC)
 def test_forward_views_learn_episode_by_episode_to_the_bit(
     learning: str, name: str, task: str
 ) -> None:
@@ -164,12 +159,7 @@ def test_forward_views_learn_episode_by_episode_to_the_bit(
         assert all(np.array_equal(before[key], a) for key, a in whole.state_dict().items())
 
 
-@in_any_way
-@rules
-@pytest.mark.parametrize(
-    "task",
-    [pytest.param(n, marks=[pytest.mark.slow] * (n == "four_rooms")) for n in EPISODIC],
-)
+@in_pairs(learning=ANY_WAY, name=sorted(RULES), task=EPISODIC)
 def test_saved_and_loaded_it_continues_to_the_bit(learning: str, name: str, task: str) -> None:
     """In the midst of an episode, where that is possible; with all that a preference remembers."""
     e, signals = stream(task, 4)
@@ -190,9 +180,7 @@ def test_saved_and_loaded_it_continues_to_the_bit(learning: str, name: str, task
         np.testing.assert_array_equal(mine[key], theirs[key], err_msg=key)
 
 
-@pytest.mark.parametrize("learning", [name for name in sorted(ONLINE) if "network" not in name])
-@rules
-@everywhere
+@in_pairs(learning=LINEAR, name=sorted(RULES), task=sorted(tasks.TASKS))
 def test_a_stream_changes_weights_as_the_forward_view_asks(
     learning: str, name: str, task: str
 ) -> None:
@@ -233,7 +221,7 @@ def test_a_stream_changes_weights_as_the_forward_view_asks(
     np.testing.assert_allclose(found, asked, rtol=0, atol=tolerance * (1 + scale))
 
 
-@in_any_way
+@pytest.mark.parametrize("learning", ANY_WAY)
 @pytest.mark.parametrize("task", EPISODIC)
 def test_where_gains_are_0_nothing_is_learned(learning: str, task: str) -> None:
     e, signals = stream(task, 3)
@@ -248,7 +236,7 @@ def of_first(x: Vector) -> float:
     return float(np.clip(abs(x[0]), 0.1, 0.9))
 
 
-@in_any_way
+@pytest.mark.parametrize("learning", ANY_WAY)
 @pytest.mark.parametrize("task", EPISODIC)
 def test_a_preference_is_the_beta_that_it_gives(learning: str, task: str) -> None:
     e, _ = stream(task, 3)
@@ -278,9 +266,7 @@ class Looks(Signal):
         return of_first(visit.observation), None
 
 
-@in_any_way
-@rules
-@pytest.mark.parametrize("task", EPISODIC)
+@in_pairs(learning=ANY_WAY, name=sorted(RULES), task=EPISODIC)
 def test_a_signal_may_watch_where_each_step_is_learned(learning: str, name: str, task: str) -> None:
     whole, signals = stream(task)
     e, rho, rule = whole[:60], signals["rho"][:60], RULES[name](0.5)

@@ -38,7 +38,7 @@ def task(request: pytest.FixtureRequest) -> Task:
 
 
 def draw(task: Task, steps: int, seed: int = 0) -> Experience:
-    """About so many steps, in whole episodes if there are any."""
+    """About `steps` steps, in whole episodes if there are any."""
     sampler = task.sampler(seed)
     if not task.episodic:
         return sampler.steps(steps)

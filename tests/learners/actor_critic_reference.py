@@ -72,7 +72,7 @@ def learn_critic(w: Vector, episode: Episode, critic: Critic, step_size: float) 
     if critic.bounded:
         episode = linear.bounded(episode, step_size)
     views = {"backward": linear.backward, "true_online": linear.true_online, "held": linear.held}
-    return np.asarray(views[critic.view](w, episode, step_size)[-1])
+    return np.asarray(views[str(critic.view)](w, episode, step_size)[-1])
 
 
 def learn_actor(

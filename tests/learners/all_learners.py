@@ -35,18 +35,18 @@ def _module() -> nn.Module:
 
 
 LEARNERS: dict[str, Any] = {
-    "linear": lambda: LinearLearner(SIZE, PTD(), 0.1),
+    "linear": lambda: LinearLearner(SIZE, PTD(), 0.1, view="backward"),
     "true online": lambda: LinearLearner(SIZE, PTD(), 0.1, view="true_online"),
     "held": lambda: LinearLearner(SIZE, PTD(), 0.1, view="held"),
-    "two predictions": lambda: LinearLearner(SIZE, PTD(), 0.1, predictions=2),
+    "two predictions": lambda: LinearLearner(SIZE, PTD(), 0.1, view="backward", predictions=2),
     "two held": lambda: LinearLearner(SIZE, PTD(), 0.1, view="held", predictions=2),
     "least squares": lambda: LeastSquaresLearner(SIZE, PTD(), regularisation=1.0),
     "recursive": lambda: LeastSquaresLearner(SIZE, PTD(), regularisation=1.0, recursive=True),
-    "network": lambda: NetworkLearner(SIZE, PTD(), 0.01, units=2),
+    "network": lambda: NetworkLearner(SIZE, PTD(), 0.01, units=2, view="backward"),
     "held network": lambda: NetworkLearner(SIZE, PTD(), 0.01, units=2, view="held"),
     "held module": lambda: ValueLearner(_module(), PTD(), 0.01, view="held"),
-    "pretrained": lambda: PretrainedLearner(_training(), PTD(), 0.1),
-    "actor-critic": lambda: ActorCriticLearner(SIZE, 2, PTD(), PAIR),
+    "pretrained": lambda: PretrainedLearner(_training(), PTD(), 0.1, view="backward"),
+    "actor-critic": lambda: ActorCriticLearner(SIZE, 2, PTD(), PAIR, critic=Critic("backward")),
     "actor-critic on tiles": lambda: ActorCriticLearner(
         SIZE, 2, PTD(), PAIR, critic=Critic(features=TILES, view="held")
     ),

@@ -94,7 +94,7 @@ def learned_by_reference(method: Network, steps: Steps, step_size: float, seed: 
         elif method.view == "forward":
             w = reference.forward(w, episode, step_size, method.bounded)
         else:
-            w = reference.online(w, episode, step_size, method.view, method.bounded)
+            w = reference.online(w, episode, step_size, str(method.view), method.bounded)
     return w
 
 

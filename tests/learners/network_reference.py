@@ -38,7 +38,7 @@ def entering_gain(gain: float, slope: Parameters, step_size: float, bounded: boo
 
 
 def td_error(w: Parameters, x: Vector, reward: float, discount: float, x_next: Vector) -> float:
-    """δ; after the end, the next input has no part."""
+    """δ; after the end, the next input is ignored."""
     ahead = discount * value(w, x_next) if discount != 0 else 0.0
     return reward + ahead - value(w, x)
 

@@ -43,6 +43,7 @@ def _assert_equal(
     pair: StepSizePair = PAIR,
 ) -> None:
     """Compare measures and weights of a compiled run with the learner in the environment."""
+    spec = spec.for_rule(rule)
     compiled, measured = compiled_run(spec, task, rule, preference), np.zeros((4, 12))
     assert compiled is not None
     learned = compiled.run(pair, 7, measured)
@@ -141,9 +142,9 @@ class _Doubled(Rule):
     def gain(self, beta: Any, interest: Any, follow_on: Any) -> Any:  # noqa: ARG002
         return beta
 
-    def advance(self, *given: Any) -> tuple[float, float, float]:
-        decay, gain, carried = super().advance(*given)
-        return decay, 2 * gain, carried
+    def advance(self, *given: Any) -> tuple[float, float, float, float]:
+        share, decay, gain, carried = super().advance(*given)
+        return share, decay, 2 * gain, carried
 
 
 _FINAL: Any = Displacement  # mypy keeps you from inheriting, Python does not

@@ -255,7 +255,7 @@ def test_compiled_runs_refuse_a_discount_that_would_end_episodes() -> None:
 
 
 def test_a_task_in_which_nobody_can_act_is_refused() -> None:
-    with pytest.raises(InputError, match="nobody can act"):
+    with pytest.raises(InputError, match="no agent can act"):
         ActorCritic().run(object(), PTD(), Constant(1.0), [PAIR], 1, 0)
 
 

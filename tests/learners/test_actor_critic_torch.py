@@ -9,6 +9,7 @@ import torch
 
 from learners import actor_critic_reference as reference
 from learners.actor_critic_cases import ACTIONS, RULES, SIZE, Log, logs
+from pairs import in_pairs
 from preftd import Actor, ActorCriticLearner, Critic, Rule, StepSizePair
 from preftd._src.arrays import Dense, Vector
 
@@ -105,14 +106,15 @@ class TorchActorCritic:
 @pytest.mark.parametrize("actor", ACTORS, ids=_name)
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_whole_updates_equal_autograd(rule: Rule, actor: Actor) -> None:
-    learner = ActorCriticLearner(SIZE, ACTIONS, rule, PAIR, actor=actor, seed=3)
+    critic = Critic("backward")
+    learner = ActorCriticLearner(SIZE, ACTIONS, rule, PAIR, actor=actor, critic=critic, seed=3)
     other = TorchActorCritic(learner)
     started = learner.parameters.flat
     for log in logs(seed=1):
         log.give(learner)
         other.learn(log)
-        critic = other.critic.detach().numpy()
-        np.testing.assert_allclose(learner.weights, critic, rtol=1e-12, atol=1e-12)
+        wanted = other.critic.detach().numpy()
+        np.testing.assert_allclose(learner.weights, wanted, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(learner.parameters.flat, other.flat(), rtol=1e-12, atol=1e-12)
     assert np.abs(learner.parameters.flat - started).max() > 0.01
 
@@ -126,9 +128,7 @@ def test_probabilities_equal_torch() -> None:
     np.testing.assert_allclose(learner.probabilities(x[0]), wanted.numpy()[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("view", ["backward", "true_online", "held"])
-@pytest.mark.parametrize("actor", ACTORS[::3], ids=_name)
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@in_pairs(view=["backward", "true_online", "held"], actor=ACTORS[::3], rule=RULES.values())
 def test_the_learner_equals_the_reference(rule: Rule, actor: Actor, view: str) -> None:
     critic = Critic(view)
     learner = ActorCriticLearner(SIZE, ACTIONS, rule, PAIR, actor=actor, critic=critic)

@@ -1,4 +1,4 @@
-"""The critic of an actor-critic is a linear learner, in every view; hidden steps have no part."""
+"""The critic of an actor-critic is a linear learner, in every view; hidden steps are ignored."""
 
 from typing import Any
 

@@ -71,7 +71,7 @@ def test_an_episode_that_is_cut_short_goes_on_beyond(name: str, view: str) -> No
         last = t % 5 == 4
         right.update([1.0], 1.0, [1.0], discount=0.9, beta=0.5, truncated=last)
         wrong.update([1.0], 1.0, [1.0], discount=0.0 if last else 0.9, beta=0.5)
-        # After the cut another state is watched; its value is no part of the first one's trace.
+        # After the cut another state is watched; its value does not enter the first one's trace.
         missed.update([1.0], 1.0, [0.0] if last else [1.0], discount=0.9, beta=0.5)
     assert right.weights[0] == pytest.approx(10, abs=1e-3)
     assert wrong.weights[0] < 5

@@ -33,7 +33,7 @@ class Mine:
 
 def test_it_learns_and_is_scored_as_the_library_does() -> None:
     sizes = [0.01, 0.003]
-    expected = Linear().start(16, sizes, 3).learn(STEPS, GRID.scored)
+    expected = Linear("backward").start(16, sizes, 3).learn(STEPS, GRID.scored)
     batch = as_spec(Mine).start(16, sizes, 3)
     np.testing.assert_allclose(batch.learn(STEPS, GRID.scored), expected, rtol=1e-10)
     assert as_spec(Mine).label == "Mine"
@@ -90,7 +90,7 @@ def test_a_word_does_not_say_whether_there_is_a_step_size() -> None:
         (lambda f: np.zeros((len(f), 1)), r"shape \(3, 1\) for 3 rows of features"),
         (lambda f: ["a"] * len(f), "not an array of real numbers"),
         (lambda f: np.zeros(len(f), dtype=complex), "not an array of real numbers"),
-        (lambda _: None, "predict gave None, which is not"),
+        (lambda _: None, "predict returned None, not an array"),
         (lambda f: torch.zeros(len(f), requires_grad=True), r"values\.detach\(\)\.numpy\(\)"),
         (lambda _: [[1.0], [1.0, 2.0]], "not an array of real numbers"),
     ],
@@ -141,7 +141,7 @@ def test_what_is_no_learner_is_refused(given: Any, match: str) -> None:
 
 
 def test_a_factory_that_gives_something_else_is_refused() -> None:
-    with pytest.raises(InputError, match="has no learn"):
+    with pytest.raises(InputError, match="without learn"):
         as_spec(lambda size, *_: size).start(16, [0.1], 0)
 
 

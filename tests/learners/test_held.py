@@ -124,7 +124,7 @@ def test_a_study_scores_each_episode_also_where_discounts_are_0_inside(first_bet
 
 
 def test_a_chain_is_td_0_on_its_preferred_states() -> None:
-    """The hidden steps of a stream may be left out, their rewards added to the one before."""
+    """The hidden steps of a stream may be left out, their rewards added to the previous one."""
     x, rng = np.eye(3), np.random.default_rng(0)
     held, plain = LinearLearner(3, PTD(), 0.1, view="held"), LinearLearner(3, TD(), 0.1)
     for _ in range(20):

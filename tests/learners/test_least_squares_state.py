@@ -113,7 +113,7 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(recursive: boo
         (before | {"trace": [1.0, np.nan, 0.0]}, r"trace\[1\] is nan"),
         (before | {"discount_t": 2.0}, "discount_t is 2"),
         (before | {"follow_on": -1.0}, "follow_on is -1"),
-        ({}, "give what state_dict gave"),
+        ({}, "give a result of state_dict"),
     ]
     for state, match in bad:
         with pytest.raises(InputError, match=match):

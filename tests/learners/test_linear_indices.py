@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from learners.linear_cases import Case, feed, with_indices
+from pairs import in_pairs
 from preftd import PTD, TD
 from preftd._src.learners.linear.sparse_kernel import SparseState, settle
 from preftd.experience import Indices, TileCoding
@@ -15,7 +16,8 @@ from preftd.learners import Decreasing, LinearLearner
 from preftd.rules import RULES
 
 rules = pytest.mark.parametrize("name", sorted(RULES))
-views = pytest.mark.parametrize("view", ["backward", "true_online", "held"])
+VIEWS = ["backward", "true_online", "held"]
+views = pytest.mark.parametrize("view", VIEWS)
 
 
 def both(
@@ -36,10 +38,7 @@ def agree(one: LinearLearner, other: LinearLearner, tolerance: float = 1e-10) ->
     np.testing.assert_allclose(one.weights, other.weights, rtol=0, atol=tolerance)
 
 
-@rules
-@views
-@pytest.mark.parametrize("ones", [1, 3])
-@pytest.mark.parametrize("decays", ["mixed", "slow", "tiny", "none"])
+@in_pairs(name=sorted(RULES), view=VIEWS, ones=[1, 3], decays=["mixed", "slow", "tiny", "none"])
 def test_indices_learn_what_vectors_learn_over_long_streams(
     name: str, view: str, ones: int, decays: str
 ) -> None:
@@ -98,7 +97,7 @@ def test_a_trace_that_grew_large_and_small_again_leaves_no_rounding_behind(
 
 
 def test_nothing_seen_stays_nothing_however_large_the_ratios() -> None:
-    learner = LinearLearner(3, PTD(), 0.1)
+    learner = LinearLearner(3, PTD(), 0.1, view="backward")
     for _ in range(3000):
         learner.update(Indices([0]), 1.0, Indices([1]), discount=1.0, beta=0.0, rho=4.0)
     learner.update(Indices([0]), 1.0, Indices([1]), discount=1.0, beta=1.0)

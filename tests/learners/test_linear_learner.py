@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from learners.linear_cases import SIZE, case, episodes_of, feed, same, weights_after_each_step
+from pairs import in_pairs
 from preftd import ETD, PTD, TD, InputError
 from preftd._src.arrays import Dense, Vector
 from preftd._src.learners.linear import reference
@@ -34,10 +35,7 @@ def rows(kind: str, steps: int) -> Dense:
     return np.array(np.broadcast_to(given, (steps, SIZE)))
 
 
-@rules
-@pytest.mark.parametrize("view", sorted(REFERENCES))
-@step_sizes
-@pytest.mark.parametrize("seed", range(3))
+@in_pairs(name=sorted(RULES), view=sorted(REFERENCES), kind=sorted(STEP_SIZES), seed=range(3))
 def test_each_update_is_that_of_the_reference(name: str, view: str, kind: str, seed: int) -> None:
     given, rule = case(seed), RULES[name](1.0)
     learner = LinearLearner(SIZE, rule, STEP_SIZES[kind], view=view)
@@ -52,7 +50,7 @@ def test_each_update_is_that_of_the_reference(name: str, view: str, kind: str, s
 
 @rules
 def test_an_update_returns_the_td_error_of_the_weights_before_it(name: str) -> None:
-    given, learner = case(1), LinearLearner(SIZE, RULES[name](1.0), 0.05)
+    given, learner = case(1), LinearLearner(SIZE, RULES[name](1.0), 0.05, view="backward")
     e = given.experience
     for t, (x, y) in enumerate(zip(e.features(), e.next_features(), strict=True)):
         w = learner.weights
@@ -77,7 +75,9 @@ def test_the_forward_view_is_that_of_the_reference(name: str, kind: str) -> None
     for part in (given.part(0, middle), given.part(middle, end)):
         pieces.learn(part.experience, **part.signals)
     assert same(pieces.state_dict(), whole.state_dict())
-    backward = LinearLearner(SIZE, rule, STEP_SIZES[kind]).learn(given.experience, **given.signals)
+    backward = LinearLearner(SIZE, rule, STEP_SIZES[kind], view="backward").learn(
+        given.experience, **given.signals
+    )
     assert np.abs(backward.weights - w).max() > 1e-4
 
 
@@ -135,7 +135,7 @@ def test_steps_may_follow_a_stream_that_was_cut_short_or_goes_on(name: str, view
 def test_a_schedule_counts_steps_and_a_feature_has_its_own_step_size() -> None:
     given, rule = case(3), PTD()
     decreasing = Decreasing(0.2, delay=10, power=0.8)
-    learner = LinearLearner(SIZE, rule, decreasing)
+    learner = LinearLearner(SIZE, rule, decreasing, view="backward")
     feed(learner, given)
     alphas = 0.2 / (1 + np.arange(80)[:, None] / 10) ** 0.8
     expected = weights_after_each_step(reference.backward, episodes_of(given, rule), alphas)
@@ -143,9 +143,9 @@ def test_a_schedule_counts_steps_and_a_feature_has_its_own_step_size() -> None:
     # Scaling feature i by √α_i is a step size of α_i for it.
     own, each = (
         np.linspace(0.01, 0.1, SIZE),
-        LinearLearner(SIZE, rule, np.linspace(0.01, 0.1, SIZE)),
+        LinearLearner(SIZE, rule, np.linspace(0.01, 0.1, SIZE), view="backward"),
     )
-    scaled = LinearLearner(SIZE, rule, 1.0)
+    scaled = LinearLearner(SIZE, rule, 1.0, view="backward")
     x, y = given.experience.features(), given.experience.next_features()
     for t in range(80):
         signals: dict[str, Any] = {

@@ -7,20 +7,17 @@ import numpy as np
 import pytest
 
 from learners.linear_cases import SIZE, case, feed, same, with_indices
+from pairs import in_pairs
 from preftd import ETD, TD, InputError
 from preftd.experience import Indices
 from preftd.learners import Decreasing, LinearLearner
 from preftd.rules import RULES
 
-rules = pytest.mark.parametrize("name", sorted(RULES))
-views = pytest.mark.parametrize("view", ["backward", "true_online", "held"])
+VIEWS = ["backward", "true_online", "held"]
 kinds = pytest.mark.parametrize("few", [False, True], ids=["vectors", "indices"])
 
 
-@rules
-@views
-@kinds
-@pytest.mark.parametrize("predictions", [None, 3])
+@in_pairs(name=sorted(RULES), view=VIEWS, few=[False, True], predictions=[None, 3])
 def test_saved_and_loaded_it_goes_on_to_the_bit(
     name: str, view: str, few: bool, predictions: int | None, tmp_path: Path
 ) -> None:
@@ -100,7 +97,7 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing() -> None:
     changes: list[tuple[Any, str]] = [
         (LinearLearner(11, TD(), 0.1).state_dict(), "same size"),
         (LinearLearner(12, TD(), 0.1, predictions=2).state_dict(), "same size"),
-        ({}, "give what state_dict gave"),
+        ({}, "give a result of state_dict"),
         ({key: before[key] for key in before if key != "trace"}, "'trace'"),
         ({key: before[key] for key in before if key != "era"}, "'era'"),
         (before | {"more": 1.0}, "'more'"),
@@ -148,9 +145,7 @@ BAD: list[dict[str, Any]] = [
 ]
 
 
-@views
-@pytest.mark.parametrize("predictions", [None, 2])
-@pytest.mark.parametrize("change", [c for c in BAD if c not in ({"interest": None},)], ids=repr)
+@in_pairs(view=VIEWS, predictions=[None, 2], change=[c for c in BAD if c != {"interest": None}])
 def test_a_bad_update_is_refused_in_one_sentence_and_changes_nothing(
     view: str, predictions: int | None, change: dict[str, Any]
 ) -> None:
@@ -168,9 +163,7 @@ def test_a_bad_update_is_refused_in_one_sentence_and_changes_nothing(
     learner.update(**GOOD)
 
 
-@views
-@kinds
-@pytest.mark.parametrize("predictions", [None, 2])
+@in_pairs(view=VIEWS, few=[False, True], predictions=[None, 2])
 def test_a_bad_reward_changes_nothing_however_features_are_given(
     view: str, few: bool, predictions: int | None
 ) -> None:
@@ -197,7 +190,7 @@ def test_what_comes_after_the_end_is_not_looked_at(predictions: int | None) -> N
 
 
 @pytest.mark.filterwarnings("ignore::preftd.learners.GrowthWarning")
-@views
+@pytest.mark.parametrize("view", VIEWS)
 @kinds
 def test_divergence_is_said_with_a_remedy(view: str, few: bool) -> None:
     given = with_indices(1, 2000, 4, 3)[0] if few else case(1, steps=2000)
@@ -214,7 +207,7 @@ def test_divergence_is_said_with_a_remedy(view: str, few: bool) -> None:
 
 def test_a_stream_that_does_not_fit_is_refused() -> None:
     given = case(1)
-    with pytest.raises(InputError, match="make the learner with as many"):
+    with pytest.raises(InputError, match="make the learner with the same number"):
         LinearLearner(SIZE + 1, TD(), 0.1).learn(given.experience, beta=1.0)
     with pytest.raises(InputError, match="call update"):
         LinearLearner(SIZE, TD(), 0.1, predictions=2).learn(given.experience, beta=1.0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from learners.network_cases import CASES, RULES, some_scored, steps_of
+from pairs import in_pairs
 from preftd import ETD, PTD, TD, InputError, Rule, tasks
 from preftd._src.arrays import Vector
 from preftd._src.learners.network import backward, forward, held
@@ -79,7 +80,7 @@ def test_a_lane_that_diverges_shows_it_and_disturbs_no_other(method: Network, ca
 @pytest.mark.parametrize("unit", range(5))
 def test_a_unit_that_is_not_a_number_is_not_taken_for_one_at_rest(unit: int) -> None:
     experience, _ = CASES["log"]
-    batch = Network(5).start(experience.size, [0.1], seed=0)
+    batch = Network(5, "backward").start(experience.size, [0.1], seed=0)
     batch._weights.hidden_bias[unit] = np.nan
     steps = steps_of(experience, PTD(), Constant(0.0))
     assert np.isnan(batch.learn(steps, some_scored(experience.size))).all()
@@ -115,17 +116,15 @@ def test_held_segments_and_the_general_way_agree(case: str, rule: str) -> None:
         assert np.allclose(_weights(general, lane), _weights(quick, lane), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("longest", [0, 2, 1000])
+@in_pairs(case=CASES, rule=RULES, longest=[0, 2, 1000])
 def test_segments_of_any_length_learn_the_same(case: str, rule: str, longest: int) -> None:
     experience, preference = CASES[case]
     steps, scored = steps_of(experience, RULES[rule], preference), some_scored(experience.size)
-    batch = Network(5).start(experience.size, SIZES, seed=0)
+    batch = Network(5, "backward").start(experience.size, SIZES, seed=0)
     errors = np.empty((int(steps.is_last.sum()), len(SIZES)))
     lesson = Lesson(batch._weights, 5, np.array(SIZES), steps, not_bounded(steps))
     backward.learn_backward(lesson, scored, errors, longest)
-    usual, expected = _learned(Network(5), case, SIZES, RULES[rule])
+    usual, expected = _learned(Network(5, "backward"), case, SIZES, RULES[rule])
     assert np.allclose(errors, expected, rtol=1e-11, atol=0)
     for lane in range(3):
         assert np.allclose(_weights(batch, lane), _weights(usual, lane), rtol=1e-11, atol=1e-13)
@@ -140,7 +139,7 @@ def test_a_trace_may_outlast_a_discount_of_0() -> None:
     steps.discount_tp1[inside], steps.decay[inside + 1] = 0.0, 0.7
     found = []
     for longest in (0, 1000):
-        batch = Network(5).start(experience.size, SIZES, seed=0)
+        batch = Network(5, "backward").start(experience.size, SIZES, seed=0)
         errors = np.empty((int(steps.is_last.sum()), len(SIZES)))
         lesson = Lesson(batch._weights, 5, np.array(SIZES), steps, not_bounded(steps))
         backward.learn_backward(lesson, scored, errors, longest)
@@ -206,10 +205,12 @@ def test_errors_are_those_of_predictions(method: Network) -> None:
 def test_networks_of_a_seed_begin_alike() -> None:
     one = Network(3, "held").start(4, [0.1, 0.2], seed=5)
     other = Network(3, "forward", "adam").start(4, [1.0], seed=5)
-    another = Network(3).start(4, [1.0], seed=6)
+    another = Network(3, "backward").start(4, [1.0], seed=6)
     assert np.array_equal(_weights(one, 1), _weights(other, 0))
     assert not np.array_equal(_weights(one, 1), _weights(another, 0))
-    hidden, hidden_bias, out, bias = Network(400).start(100, [0.1], seed=0).parameters(0)
+    hidden, hidden_bias, out, bias = (
+        Network(400, "backward").start(100, [0.1], seed=0).parameters(0)
+    )
     assert 0.099 < np.abs(hidden).max() <= 0.1
     assert 0.09 < np.abs(hidden_bias).max() <= 0.1
     assert 0.045 < np.abs(out).max() <= 0.05
@@ -223,11 +224,14 @@ def test_networks_of_a_seed_begin_alike() -> None:
         (lambda: Network(2, "foward"), "did you mean 'forward'"),
         (lambda: Network(2, "forward", "adams"), "did you mean 'adam'"),
         (lambda: Network(2, "held", "adam"), "adam takes one step per episode"),
-        (lambda: Network(2).start(0, [0.1], 0), "size is 0"),
-        (lambda: Network(2).start(3, 0.1, 0), "give a list of step sizes"),
-        (lambda: Network(2).start(3, [True], 0), r"sizes\[0\] is True: give a number above 0"),
+        (lambda: Network(2, "backward").start(0, [0.1], 0), "size is 0"),
+        (lambda: Network(2, "backward").start(3, 0.1, 0), "give a list of step sizes"),
+        (
+            lambda: Network(2, "backward").start(3, [True], 0),
+            r"sizes\[0\] is True: give a number above 0",
+        ),
         (lambda: Network(True), "units is True"),
-        (lambda: Network(2).start(3, [0.1], 0).predict([1, 2, 3]), "give rows of 3"),
+        (lambda: Network(2, "backward").start(3, [0.1], 0).predict([1, 2, 3]), "give rows of 3"),
     ],
 )
 def test_bad_input_is_refused(build: Any, message: str) -> None:
@@ -239,10 +243,10 @@ def test_steps_must_fit_and_be_whole_episodes() -> None:
     experience, preference = CASES["log"]
     steps, scored = steps_of(experience, TD(), preference), some_scored(7)
     with pytest.raises(InputError, match="7 features, the learner 3"):
-        Network(2).start(3, [0.1], 0).learn(steps, scored)
+        Network(2, "backward").start(3, [0.1], 0).learn(steps, scored)
     cut = steps._replace(is_last=np.zeros_like(steps.is_last))
     with pytest.raises(InputError, match="not over"):
-        Network(2).start(7, [0.1], 0).learn(cut, scored)
+        Network(2, "backward").start(7, [0.1], 0).learn(cut, scored)
 
 
 @pytest.mark.parametrize("rule", [PTD(), ETD(Observability(0.5, 0.0))], ids=repr)
@@ -261,5 +265,5 @@ def test_inputs_without_gain_or_weight_in_a_return_are_never_looked_at(
     expected = seen.learn(steps, grid.scored)
     np.testing.assert_array_equal(blind.learn(unseen, grid.scored), expected)
     assert np.isfinite(expected).all()
-    backward = Network(units=4).start(grid.features.size, [0.05], 0)
+    backward = Network(4, "backward").start(grid.features.size, [0.05], 0)
     assert np.isnan(backward.learn(unseen, grid.scored)).any()

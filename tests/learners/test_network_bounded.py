@@ -16,6 +16,7 @@ from learners.network_cases import (
     some_scored,
     steps_of,
 )
+from pairs import in_pairs
 from preftd._src.learners.bounding import squares_of
 from preftd._src.learners.network import backward, held
 from preftd._src.learners.network.layers import Lesson, Parameters
@@ -25,7 +26,6 @@ VIEWS = ["backward", "forward", "held"]
 SIZES = [0.02, 0.6, 0.15]
 """Of which the first is hardly ever bounded, the second nearly always."""
 
-views = pytest.mark.parametrize("view", VIEWS)
 cases = pytest.mark.parametrize("which", CASES)
 rules = pytest.mark.parametrize("name", RULES)
 
@@ -36,9 +36,7 @@ def flat(w: Parameters) -> Any:
     return np.concatenate([np.ravel(part) for part in w])
 
 
-@views
-@cases
-@rules
+@in_pairs(view=VIEWS, which=CASES, name=RULES)
 def test_kernels_are_the_reference_and_each_lane_is_itself_alone(
     view: str, which: str, name: str
 ) -> None:
@@ -79,7 +77,7 @@ def test_segments_of_any_length_and_the_general_way_learn_the_same(which: str, n
 
 @pytest.mark.parametrize("units", [1, 5])
 def test_the_bound_is_that_of_autograd(units: int) -> None:
-    w = Network(units).start(7, [0.1], seed=3).parameters(0)
+    w = Network(units, "backward").start(7, [0.1], seed=3).parameters(0)
     for x in np.random.default_rng(0).normal(size=(20, 7)):
         weights = [torch.tensor(np.array(part), requires_grad=True) for part in w]
         hidden, hidden_bias, out, bias = weights

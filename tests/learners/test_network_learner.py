@@ -15,6 +15,7 @@ from learners.network_cases import (
     some_scored,
     steps_of,
 )
+from pairs import in_pairs
 from preftd import PTD, TD, InputError
 from preftd._src.learners.transition import DivergedError
 from preftd.experience import Indices
@@ -34,9 +35,7 @@ def sent(learner: NetworkLearner) -> NetworkLearner:
     return there
 
 
-@views
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rule", RULES)
+@in_pairs(view=["backward", "held"], case=CASES, rule=RULES)
 def test_one_transition_at_a_time_is_what_a_study_learns(view: str, case: str, rule: str) -> None:
     experience, preference = CASES[case]
     method, beta = Network(5, view), preference.stream(experience)[0]
@@ -56,7 +55,9 @@ def test_one_transition_at_a_time_is_what_a_study_learns(view: str, case: str, r
     assert distance(learner.parameters, batch.parameters(0)) < 1e-12
 
 
-@pytest.mark.parametrize("method", [Network(5), Network(5, "held"), Network(5, "forward", "adam")])
+@pytest.mark.parametrize(
+    "method", [Network(5, "backward"), Network(5, "held"), Network(5, "forward", "adam")]
+)
 def test_a_stream_of_whole_episodes_is_learned_as_in_a_study_to_the_bit(method: Network) -> None:
     experience, preference = CASES["soft tiles"]
     batch = method.start(experience.size, [0.01], seed=2)
@@ -198,7 +199,7 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing() -> None:
     learner.update(**GOOD)
     before = learner.state_dict()
     bad: list[tuple[dict[str, Any], str]] = [
-        ({}, "state_dict gave"),
+        ({}, "result of state_dict"),
         (NetworkLearner(2, PTD(), 0.1, 4, view="held").state_dict(), "same size"),
         (NetworkLearner(2, PTD(), 0.1, 3, view="forward").state_dict(), "same way"),
         (before | {"out": np.full(3, np.nan)}, r"out\[0\] is nan"),

@@ -15,6 +15,7 @@ from learners.network_cases import (
     some_scored,
     steps_of,
 )
+from pairs import in_pairs
 from preftd import ETD
 from preftd._src.learners.network.layers import Parameters
 from preftd.learners import Episode, Network
@@ -34,13 +35,11 @@ def _compare(case: str, rule: Any, units: int, view: str, optimiser: str) -> flo
     return distance(batch.parameters(1), learned_by_reference(method, steps, 0.01, seed=units))
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize(("view", "optimiser"), VIEWS)
+@in_pairs(case=CASES, rule=RULES, how=VIEWS)
 def test_weights_after_episodes_are_those_of_the_reference(
-    case: str, rule: str, view: str, optimiser: str
+    case: str, rule: str, how: tuple[str, str]
 ) -> None:
-    assert _compare(case, RULES[rule], 5, view, optimiser) < 1e-12
+    assert _compare(case, RULES[rule], 5, *how) < 1e-12
 
 
 @pytest.mark.parametrize("units", [1, 2, 16])
@@ -91,7 +90,7 @@ def _value(weights: list[torch.Tensor], x: Any) -> torch.Tensor:
 
 @pytest.mark.parametrize("units", [1, 5, 16])
 def test_values_and_gradients_are_those_of_autograd(units: int) -> None:
-    w = Network(units).start(7, [0.1], seed=3).parameters(0)
+    w = Network(units, "backward").start(7, [0.1], seed=3).parameters(0)
     rests = w._replace(hidden_bias=np.zeros(units))  # of the input 0, all activations are 0
     draw = np.random.default_rng(0)
     for net, x in [*((w, x) for x in draw.normal(size=(20, 7))), (rests, np.zeros(7))]:

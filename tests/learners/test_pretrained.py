@@ -63,7 +63,7 @@ def test_it_is_linear_learning_on_what_the_layer_gives(view: str) -> None:
 def test_episodes_one_by_one_teach_the_same_to_the_bit() -> None:
     """What the layer makes of one take is not mistaken for what it makes of the next."""
     grid = tasks.make("cross_grid", size=4)
-    learner, sampler = Pretrained(training()), grid.sampler(3)
+    learner, sampler = Pretrained(training(), Linear("backward")), grid.sampler(3)
     together = learner.start(16, SIZES, 3)
     taken = grid.sampler(3).episodes(4)
     errors = together.learn(
@@ -110,7 +110,9 @@ def test_networks_are_trained_on_monte_carlo_returns() -> None:
 
 
 def test_xavier_begins_with_biases_of_1() -> None:
-    hidden, hidden_bias, out, bias = Network(400, init="xavier").start(200, [1], 0).parameters(0)
+    hidden, hidden_bias, out, bias = (
+        Network(400, "backward", init="xavier").start(200, [1], 0).parameters(0)
+    )
     assert 0.099 < np.abs(hidden).max() <= 0.1  # √(6 / 600)
     assert 0.11 < np.abs(out).max() <= (6 / 401) ** 0.5
     assert (hidden_bias == 1).all()
@@ -127,7 +129,7 @@ def test_it_takes_part_in_studies_in_both_forms() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InputError, match="36 features, that of the training 16"):
+    with pytest.raises(InputError, match="36 features, the training task 16"):
         Pretrained(training()).start(36, SIZES, 0)
     with pytest.raises(InputError, match="did you mean 'xavier'"):
         Network(2, init="xavie")
@@ -190,5 +192,5 @@ def test_inputs_with_several_ones_are_refused() -> None:
     tiled = replace(taken, active=np.zeros((16, 2), dtype=np.int32))
     with pytest.raises(InputError, match="ones at several indices"):
         Pretrained(training()).learner(16, PTD(), 0.01).learn(tiled, 0.5)
-    with pytest.raises(InputError, match="36 features, that of the training 16"):
+    with pytest.raises(InputError, match="36 features, the training task 16"):
         Pretrained(training()).learner(36, PTD(), 0.01)

@@ -94,7 +94,7 @@ def test_calls_wait_for_the_one_before_and_those_of_a_copy_do_not(name: str) -> 
 
 
 def test_threads_share_a_sampler() -> None:
-    """Vectors that are drawn afresh are held over from one take to the next."""
+    """Fresh vectors are held over from one take to the next."""
     sampler = tasks.make("corridor", length=4).sampler(0)
     found: list[int] = []
 

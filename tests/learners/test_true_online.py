@@ -74,7 +74,9 @@ def test_each_step_equals_the_interim_forward_view(name: str, seed: int, kind: s
         feed(learner, given.part(t, t + 1))
         np.testing.assert_allclose(learner.weights, expected[t], rtol=0, atol=1e-12)
     # The accumulating update, or one that misses where episodes begin, would not.
-    plain = LinearLearner(SIZE, rule, step_size).learn(given.experience, **given.signals)
+    plain = LinearLearner(SIZE, rule, step_size, view="backward").learn(
+        given.experience, **given.signals
+    )
     assert np.abs(plain.weights - expected[-1]).max() > 1e-3
     decay[given.experience.is_first] = 0.5
     missed = forward_view(given, np.roll(decay, 1), gain, alpha)

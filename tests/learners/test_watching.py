@@ -39,9 +39,10 @@ class Surprised(Signal):
 
 
 TRAINING = Training(open_grid(4), Network(5, "forward"), PTD(), Constant(1.0), 0.01, 3)
-PRETRAINED = Pretrained(TRAINING)
+PRETRAINED = Pretrained(TRAINING, Linear("backward"))
 SPECS: list[Any] = [
-    Linear(), Linear("true_online"), Linear("held"), Network(3), Network(3, "held"), PRETRAINED,
+    Linear("backward"), Linear("true_online"), Linear("held"), Network(3, "backward"),
+    Network(3, "held"), PRETRAINED,
 ]  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def test_a_step_size_is_watched_alike_alone_and_among_others(spec: Any) -> None:
 def test_what_it_remembers_is_saved_with_the_learner() -> None:
     episodes = GRID.sampler(1).episodes(4)
     half = len(episodes) // 2
-    one, other = (Linear().learner(16, PTD(), 0.01) for _ in range(2))
+    one, other = (Linear("backward").learner(16, PTD(), 0.01) for _ in range(2))
     one.learn(episodes[:half], Surprised())
     state = one.state_dict()
     assert state["preference_memory"] > 0
@@ -79,7 +80,7 @@ def test_what_it_remembers_is_saved_with_the_learner() -> None:
     for learner in (one, other):
         learner.learn(episodes[half:], Surprised())
     np.testing.assert_array_equal(one.weights, other.weights)
-    forgetful = Linear().learner(16, PTD(), 0.01)
+    forgetful = Linear("backward").learner(16, PTD(), 0.01)
     forgetful.load_state_dict(state | {"td_error": 0.0})
     forgetful.learn(episodes[half:], Surprised())
     assert (forgetful.weights != one.weights).any()
@@ -108,7 +109,7 @@ class Wrong(Signal):
 
 
 def test_what_goes_wrong_on_the_way_changes_nothing() -> None:
-    learner = Linear().learner(16, PTD(), 0.01).learn(GRID.sampler(0).episodes(1), 0.5)
+    learner = Linear("backward").learner(16, PTD(), 0.01).learn(GRID.sampler(0).episodes(1), 0.5)
     before = learner.state_dict()
     with pytest.raises(InputError, match="beta is 2"):
         learner.learn(GRID.sampler(1).episodes(2), Wrong())
@@ -126,6 +127,6 @@ def test_learners_that_do_not_learn_at_every_step_are_refused(spec: Any) -> None
 
 
 def test_episodes_must_be_over() -> None:
-    batch = WatchingBatch(Linear(), PTD(), Blind(), 16, SIZES, 2)
+    batch = WatchingBatch(Linear("backward"), PTD(), Blind(), 16, SIZES, 2)
     with pytest.raises(InputError, match="not over"):
         batch.learn(GRID.sampler(0).episodes(1)[:-1], GRID.scored)

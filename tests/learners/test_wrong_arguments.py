@@ -94,7 +94,7 @@ def test_learn_refuses_what_is_no_experience_or_signal(name: str) -> None:
 WRONG: list[tuple[Any, dict[str, Any]]] = [
     *((LinearLearner, {"size": s}) for s in (None, 0, "3", 2.5, True, 10**30)),
     *((LinearLearner, {"step_size": s}) for s in (None, "x", [[1], [1, 2]], -1, 10**400)),
-    *((LinearLearner, {"view": v}) for v in (None, "hold", 3, ["held"])),
+    *((LinearLearner, {"view": v}) for v in ("hold", 3, ["held"])),
     *((LinearLearner, {"predictions": p}) for p in (0, "2", 1.5, 10**30)),
     (LinearLearner, {"rule": PTD}),
     *((LeastSquaresLearner, {"recursive": r}) for r in ("no", None, 2)),
@@ -139,17 +139,17 @@ def test_wrong_settings_of_specifications_are_refused() -> None:
     calls: list[Any] = [
         lambda: LeastSquares(recursive="no"),  # type: ignore[arg-type]
         lambda: LeastSquares().start(3, None, 0),  # type: ignore[arg-type]
-        lambda: Linear().start(3, [], 0),
-        lambda: Linear().start(3, None, 0),  # type: ignore[arg-type]
-        lambda: Linear().start(3, ["x"], 0),  # type: ignore[list-item]
-        lambda: Linear().start(0, [0.1], 0),
-        lambda: Network(3).start(3, [0.1], "x"),  # type: ignore[arg-type]
-        lambda: Network(3).start(3, [0.1], 0).parameters(1),
+        lambda: Linear("backward").start(3, [], 0),
+        lambda: Linear("backward").start(3, None, 0),  # type: ignore[arg-type]
+        lambda: Linear("backward").start(3, ["x"], 0),  # type: ignore[list-item]
+        lambda: Linear("backward").start(0, [0.1], 0),
+        lambda: Network(3, "backward").start(3, [0.1], "x"),  # type: ignore[arg-type]
+        lambda: Network(3, "backward").start(3, [0.1], 0).parameters(1),
         lambda: StepSizePair.grid(None, [0.1]),  # type: ignore[arg-type]
         lambda: StepSizePair.grid("ab", [0.1]),  # type: ignore[arg-type]
         lambda: StepSizePair.grid(b"ab", [0.1]),
         lambda: StepSizePair.grid([], [0.1]),
-        lambda: Linear().start(3, [0.1], "0"),  # type: ignore[arg-type]
+        lambda: Linear("backward").start(3, [0.1], "0"),  # type: ignore[arg-type]
         lambda: LeastSquares().learner(3, PTD(), seed=0.5),  # type: ignore[arg-type]
         lambda: Training(**GOOD[Training] | {"episodes": 10**12}),
         lambda: Pretrained(None),  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from preftd._src.logs.command import lines
 from preftd._src.logs.first_pass import add_up, part_sums
 from preftd._src.logs.look import look
 from preftd._src.logs.parts import plan_parts, read_part
-from preftd._src.logs.scores import error_table
+from preftd._src.logs.scores import drawn_together, error_table
 from preftd._src.logs.solving import solve
 from preftd._src.logs.source import open_source
 from preftd._src.logs.summary import errors_of
@@ -232,7 +232,7 @@ def judged(errors: dict[str, NDArray[Any]], tmp_path: Path) -> list[str]:
     counts = np.zeros((60, 2, 3))
     counts[:, 1] = [1.0, 0.0, 4.0]
     table, verdicts = error_table(counts, squares, arms_of(list(errors)), 0.0)
-    question = {"errors": table, "verdicts": verdicts}
+    question = {"errors": table, "verdicts": verdicts, "groups": 60}
     return list(verdict(found.summary, question))
 
 
@@ -247,6 +247,32 @@ def test_the_simplest_of_the_arms_that_cannot_be_told_apart_is_recommended(tmp_p
     (text,) = judged(errors, tmp_path / "far")
     assert text.startswith("On all rows (60 rows): use PTD. It has the least held-out error,")
     assert "The best of the regressions, ridge, has 41.5 % more error" in text
+
+
+def test_what_is_within_a_horizon_is_resampled_together() -> None:
+    rows = np.repeat([10.0, 0.0, 10.0, 10.0, 10.0, 0.0], 2).reshape(6, 2, 1) / 2
+    scores = {
+        "counts": np.tile(rows, (1, 1, 1, 3)),
+        "squares": np.arange(12.0).reshape(1, 2, 6, 1, 1),
+        "begins": np.array([1, 0, 0, 0, 1, 1]),
+        "opens": np.array([50]),
+        "spent": np.array([50 * np.log(100) / 20]),  # 1 % is left after 20 rows
+    }
+    counts, squares = drawn_together(scores, 0, 0)
+    assert counts[:, :, 0].sum(axis=1).tolist() == [20, 10, 10]
+    assert squares[0].ravel().tolist() == [0 + 1 + 2, 3, 4]
+
+
+def test_intervals_need_more_than_one_stretch_as_long_as_the_horizon(tmp_path: Path) -> None:
+    log = pl.concat([series(400, seed).with_columns(id=pl.lit(seed)) for seed in range(3)])
+    columns = LogColumns(["x"], "r", 0.97, episode="id", order="when")
+    for ids, known in (3, True), (1, False):
+        some = log.filter(pl.col("id") < ids)
+        found = fit(some, columns, tmp_path / f"{ids}", rules=["ridge"], test_after=1000)
+        (question,) = found.summary["questions"]
+        assert question["groups"] == ids
+        assert (question["errors"][0]["rmse_low"] is not None) == known
+        assert f"are compared: {ids}. They are too few" in found.verdict()[-1]
 
 
 def test_inside_gaps_what_is_held_may_be_best(tmp_path: Path) -> None:
@@ -354,7 +380,7 @@ def test_scored_rows_that_are_a_selected_group_are_told(tmp_path: Path) -> None:
          "failed": fails & (np.arange(len(ids)) % 30 == 29)}
     )  # fmt: skip
     columns = LogColumns(["heat"], "cost", 0.95, episode="id", terminated="failed")
-    found = fit(log, columns, tmp_path, rules=["ridge"])
+    found = fit(log, columns, tmp_path / "all", rules=["ridge"])
     without, scored = found.summary["questions"][0]["selection"]
     assert (scored["rows"], scored["ended"], without["rows"]) == (600, 1.0, 1800)
     expected = log.filter(pl.Series(fails))["heat"].mean()
@@ -364,3 +390,7 @@ def test_scored_rows_that_are_a_selected_group_are_told(tmp_path: Path) -> None:
     assert "1,740 of 2,400 rows are censored" in notes
     assert "100% of the rows with an error have one because their episode terminates" in notes
     assert "They differ from those without one in heat by +0.9 standard deviations" in notes
+    ordered = fit(log, columns, tmp_path / "on", rules=["ridge"], walk_forward=True)
+    without, scored = ordered.summary["questions"][0]["selection"]
+    assert without["rows"] + scored["rows"] == (ordered.predictions()["fold"] >= 2).sum()
+    assert "They differ from those without one in heat by" in " ".join(ordered.summary["notes"])

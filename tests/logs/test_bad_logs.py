@@ -42,6 +42,12 @@ BAD: dict[str, tuple[Change, dict[str, Any], str]] = {
         {"preference": "qualty"},
         "there is no column 'qualty' in log.parquet: did you mean 'quality'?",
     ),
+    "episodes of one row": (
+        made(id=pl.int_range(pl.len())),
+        {"terminated": None},
+        "no row with a reward is followed by another of its episode: name the column that says "
+        "which rows belong together, or where episodes terminate.",
+    ),
     "mixed types": (
         put("a", 17, "n/a", pl.String),
         {},

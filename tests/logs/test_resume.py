@@ -159,7 +159,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(
 
     out, written = tmp_path / "out", pl.DataFrame.write_parquet
     monkeypatch.setattr(pl.DataFrame, "write_parquet", write)
-    cause = r"\(.*\.parquet: (full|No space left on device)\): see to that"
+    cause = r"\(.*\.parquet: (full|No space left on device)\): correct this"
     with pytest.raises(FailedError, match=f"a part of the log cannot be computed {cause}"):
         evaluated(log, out)
     assert kept_parts(out)

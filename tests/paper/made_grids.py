@@ -41,7 +41,7 @@ FIRST = 1_000_000
 
 
 def u_curve(level: float, width: float) -> Curve:
-    """Level at the bottom, and the error of 0 from so many decades on; above that on the right."""
+    """The level at the bottom, the error of 0 from `width` decades on, and more on the right."""
 
     def score(size: float, zero: float) -> float:
         x = np.log10(size / AT) / width

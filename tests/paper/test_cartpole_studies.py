@@ -38,7 +38,7 @@ def test_the_figure_has_the_settings_of_the_paper(variant: str) -> None:
         assert signal.limits.tolist() == thresholds[label]
     ((_, learner),) = study.axes.learners
     wanted = Actor(4, "tanh", biases, "adam", "sum", "rule", "uniform")
-    assert learner == ActorCritic(wanted, Critic(bias=biases, truncation="terminate"))
+    assert learner == ActorCritic(wanted, Critic("backward", bias=biases, truncation="terminate"))
 
 
 def test_interests_are_half_and_half_of_beta() -> None:

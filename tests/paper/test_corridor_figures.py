@@ -151,8 +151,9 @@ def test_values_between_are_shown_in_both_directions(
     figure = drawn["figure_a5"]
     assert len(figure.axes) == 12
     assert all(len(curves(axes)) == 5 for axes in figure.axes)
-    names = {"β = 1, 0", "β = 0.75, 0", "β = 0.5, 0", "β = 1, 0.05", "β = 1, 0.2"}
-    names |= {"i = 0.5, 0; β = 1, 0", "i = 0.25, 0", "i = 0.5, 0.05"}
+    names = {f"observable: {one}" for one in ("β = 0.75", "β = 0.5", "interest 0.25")}
+    names |= {f"hidden: {one}" for one in ("β = 0.05", "β = 0.2", "interest 0.05")}
+    names |= {"as in the paper"}
     assert names <= written(figure)
     last = at_the_end(results, corridors.BETWEEN)
     hidden = last.filter(rule="ETD, interest 0.5, 0.05", preference="β = 1, 0")

@@ -23,7 +23,7 @@ GOAL = credit.GOALS[-1]
 def test_learning_leaves_what_theory_says(
     rule: Rule, method: credit.Method, step_size: float
 ) -> None:
-    """At a small step size, after so many episodes that half of the error is left."""
+    """At a small step size, when half of the error is left."""
     task, episodes = task_of(GOAL, "random"), 20
     found = learned(GOAL, "random", method, "all")
     constant = method[0] == "constant"

@@ -1,4 +1,4 @@
-"""The figures on what hidden states do to weights: exact lines beside simulated ones."""
+"""The figures on what hidden states do to weights: exact lines compared with simulated ones."""
 
 from dataclasses import replace
 from itertools import product

@@ -1,4 +1,4 @@
-"""Kinds of streams: their values are exact, and what goes wrong is where it is said to be."""
+"""Kinds of streams: their values are exact, and faults are where they are reported."""
 
 import numpy as np
 import pytest

@@ -83,7 +83,7 @@ def test_the_runs_on_file_are_those_of_the_code(preference: str, tmp_path: Path)
     assert anew.runs["error"].to_list() == kept["error"].to_list()
 
 
-@pytest.mark.parametrize("name", ["learned", "learned_kinds"])
+@pytest.mark.parametrize("name", ["learned", "learned_more", "learned_kinds"])
 def test_figures_are_drawn_from_what_is_on_file(name: str) -> None:
     drawn = FIGURES[name].draw(found())
     assert len(drawn.axes) >= 2

@@ -145,7 +145,7 @@ def test_what_a_constant_step_size_leaves_is_noise_or_a_displaced_mean(
     for seed in range(40):
         signal, learner = (
             RunningCoefficients(PTD(), RunningSignal(Observability())),
-            Linear().start(task.features.size, [alpha], seed),
+            Linear("backward").start(task.features.size, [alpha], seed),
         )
         for taken in pieces(task, seed, 500):
             learner.learn(signal.steps(taken), task.scored)

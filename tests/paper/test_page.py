@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from browser import complaints, open_browser, view
 from preftd._src.paper import counterexamples
-from preftd._src.paper.claim import Case, Finding, Region, Verdict
+from preftd._src.paper.claim import Case, Finding, Outcome, Region, Verdict
 from preftd._src.paper.contents import CLAIMS, FIGURES
 from preftd._src.paper.counterexamples.figures import chain_verdicts, chains
-from preftd._src.paper.page import Overall, figures_of, heading, in_order, overall, write_paper_page
+from preftd._src.paper.page import figures_of, heading, in_order, write_paper_page
 from preftd._src.paper.registry import FINDINGS, WORDS
 from preftd._src.paper.summary import ClaimAnswer
 from preftd._src.report.figures.lines import Shown, attach
@@ -25,7 +25,8 @@ from preftd._src.style import Band
 from preftd.tasks import make
 
 [COUNTEREXAMPLES] = counterexamples.EXPERIMENT.findings
-YES, OPEN, NO = Verdict.REPRODUCED, Verdict.INCONCLUSIVE, Verdict.NOT_REPRODUCED
+YES = Verdict.REPRODUCED
+PRIMARY = [finding.claims[0] for finding in FINDINGS if finding not in (COUNTEREXAMPLES,)]
 
 
 def figure() -> Figure:
@@ -38,11 +39,14 @@ def figure() -> Figure:
 
 def answered() -> list[ClaimAnswer]:
     """What results say about all claims: those about the walk are wrong, the others right."""
-    cases = {True: (Case("", 0.5, 0.4, 0.6),), False: (Case("", 2.0, 1.5, 2.5),)}
-    return [
-        ClaimAnswer(claim, Finding("a number", Region(high=1), cases[not name.startswith("walk_")]))
-        for name, claim in CLAIMS.items()
-    ]
+    cases = {True: Case("", 0.5, 0.4, 0.6), False: Case("", 2.0, 1.5, 2.5)}
+
+    def finding(name: str) -> Finding:
+        case = cases[not name.startswith("walk_")]
+        average = case if name in PRIMARY else None
+        return Finding("a number", Region(high=1), (case,), average=average)
+
+    return [ClaimAnswer(claim, finding(name)) for name, claim in CLAIMS.items()]
 
 
 @pytest.fixture(scope="module")
@@ -51,29 +55,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_paper_page(tmp_path_factory.mktemp("results"), answered(), "a remark", plots)
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "found"),
-    [
-        ([YES, YES], Overall.REPRODUCED),
-        ([YES, OPEN], Overall.IN_PART),
-        ([YES, NO], Overall.IN_PART),
-        ([NO, OPEN], Overall.NOT_REPRODUCED),
-        ([OPEN, OPEN], Overall.INCONCLUSIVE),
-        ([YES, None], Overall.NOT_TESTED),
-    ],
-)
-def test_the_verdict_on_a_finding_follows_from_those_on_its_claims(
-    verdicts: list[Verdict | None], found: Overall
-) -> None:
-    assert overall(verdicts) == overall(verdicts[::-1]) == found
-
-
 def test_each_claim_of_the_paper_is_part_of_one_finding() -> None:
     named = Counter(name for finding in FINDINGS for name in finding.claims)
     of_paper = {name for name, claim in CLAIMS.items() if claim.figures}
     assert set(named) == of_paper | set(COUNTEREXAMPLES.claims)
     assert set(named.values()) == {1}
     assert {finding.figure for finding in FINDINGS} <= set(WORDS)
+    assert [name for name in PRIMARY if not CLAIMS[name].average] == []
 
 
 def test_every_figure_has_words_and_every_claim_a_figure() -> None:
@@ -117,9 +105,23 @@ def test_the_page_holds_every_claim_with_its_words(page: Path) -> None:
     assert policy.count("sha256-") == text.count("<style>") + text.count("<script>") == 4
 
 
+def test_each_finding_has_the_outcome_of_its_primary_claim(page: Path) -> None:
+    cards = page.read_text().split('<li class="finding">')[1:]
+    assert len(cards) == len(FINDINGS)
+    for card, finding in zip(cards, FINDINGS, strict=True):
+        wrong = finding.claims[0].startswith("walk_")
+        [outcome] = re.findall(r'class="head"><span class="verdict ([a-z-]+)"', card)
+        assert outcome == (Outcome.CONTRADICTED if wrong else Outcome.HOLDS)
+        if finding is not COUNTEREXAMPLES:
+            numbers = "2.00{} [1.50, 2.50]" if wrong else "0.50{} [0.40, 0.60]"
+            [effect] = re.findall(r'class="effect">([^<]+)<', card)
+            assert effect in (numbers.format(""), numbers.format(" times"))
+
+
 def test_claims_without_results_are_named_and_their_findings_not_tested(tmp_path: Path) -> None:
     text = write_paper_page(tmp_path / "new", [], "", {}).read_text()
     assert f"–</span> {len(FINDINGS) - 1} not tested" in text
+    assert "1 of its 16 findings hold." in text
     assert f"{len(CLAIMS)} claims are not tested, as results are missing" in text
 
 
@@ -163,6 +165,15 @@ def test_a_link_to_a_claim_that_is_filtered_away_shows_it(browser: Any) -> None:
     browser.execute_script("location.hash = '#claim-limit_reached'")
     browser.execute_async_script("setTimeout(arguments[0], 50)")
     assert "limit_reached" in shown_claims(browser)
+
+
+def test_a_link_to_a_folded_figure_unfolds_it(page: Path, browser: Any) -> None:
+    view(browser, page, at="#figure_a2")
+    unfolded = "return [...document.querySelectorAll('details.folded')].map((one) => one.open)"
+    assert browser.execute_script(unfolded) == [True, False]
+    browser.execute_script("location.hash = '#leak'")
+    browser.execute_async_script("setTimeout(arguments[0], 50)")
+    assert browser.execute_script(unfolded) == [True, True]
 
 
 def test_the_explorer_is_on_the_page(browser: Any) -> None:

@@ -1,4 +1,4 @@
-"""Stored runs: they are shown as after a full run, and a few computed anew must be the same."""
+"""Stored runs are shown as after a full run, and a few recomputed ones must be equal."""
 
 import re
 from dataclasses import replace
@@ -97,8 +97,8 @@ def test_a_quick_order_shows_all_seeds_of_a_full_one(order: Order, full: Results
     assert shown(quick).equals(shown(full))
     assert quick.chosen.equals(full.chosen)
     assert set(full.reported["seed"]) == set(range(SEEDS))
-    (said,) = (line for line in told.said if "on file" in line)
-    assert said == f"acting: {2 * QUICK_SEEDS} runs computed anew are as they are on file."
+    (said,) = (line for line in told.said if "stored ones" in line)
+    assert said == f"acting: {2 * QUICK_SEEDS} recomputed runs equal the stored ones."
 
 
 def test_measures_are_means_over_episodes(folder: Path, full: Results) -> None:
@@ -114,7 +114,7 @@ def test_a_quick_order_says_how_many_seeds_it_computed(order: Order, full: Resul
     assert seeds_told(full.reported) == f"{SEEDS} seeds"
     assert on_file_note([full]) == ""
     quick = made(order)
-    told = f"{SEEDS} seeds, {QUICK_SEEDS} of them computed anew here"
+    told = f"{SEEDS} seeds, {QUICK_SEEDS} of them recomputed here"
     assert seeds_told(quick.reported) == told
     assert seeds_told(quick.tried) == "2 seeds, on file"
     assert told in seeds_with(quick.reported, 0.5)
@@ -141,7 +141,7 @@ def test_runs_that_diverged_are_compared_too(full: Results) -> None:
     )
     short = shortened(Results(runs, full.score), study(), 1)
     assert short.reported["return"][0].to_list()[1:3] == [float("inf")] * 2
-    assert "runs computed anew are as they are on file" in compared(short, short, study())
+    assert "recomputed runs equal the stored ones" in compared(short, short, study())
 
 
 def changed(order: Order, change: pl.Expr) -> None:
@@ -155,7 +155,7 @@ def test_a_run_that_is_not_as_on_file_is_reported(order: Order, measure: str) ->
     is_other = (pl.col("rule") == "PTD") & (pl.col("seed") == 1)
     other = pl.col(measure).list.eval(pl.element() * (1 + 2e-7))
     changed(order, pl.when(is_other).then(other).otherwise(measure).alias(measure))
-    message = f"acting: 1 of {2 * QUICK_SEEDS} runs computed anew are not as they are on file "
+    message = f"acting: 1 of {2 * QUICK_SEEDS} recomputed runs differ from the stored ones "
     message += f"(first {measure} of PTD, seed 1). This machine computes other numbers"
     told = Told()
     found = made(order, told)
@@ -168,7 +168,10 @@ def test_a_seed_that_is_not_computed_anew_is_not_checked(order: Order) -> None:
     last = pl.col("seed") == SEEDS - 1
     other = pl.col("return").list.eval(pl.element() + 1)
     changed(order, pl.when(last).then(other).otherwise("return").alias("return"))
-    for seeds, expected in ((None, "runs computed anew are as"), (SEEDS, f"2 of {2 * SEEDS} runs")):
+    for seeds, expected in (
+        (None, "recomputed runs equal"),
+        (SEEDS, f"2 of {2 * SEEDS} recomputed"),
+    ):
         told = Told()
         made(order._replace(seeds=seeds), told)
         assert any(expected in line for line in told.said)
@@ -189,14 +192,14 @@ def test_more_seeds_than_are_on_file_are_shown_together(order: Order, full: Resu
 )
 def test_other_runs_are_refused(order: Order, changes: dict[str, Any], named: str) -> None:
     search, every = read_search(study(), order.searches), changes.pop("every", EVERY)
-    with pytest.raises(InputError, match=re.escape(f"on file are others ({named}): run")):
+    with pytest.raises(InputError, match=re.escape(f"do not match ({named}): run")):
         read_runs(replace(study(), **changes), search, every, order.runs)
 
 
 def test_runs_with_other_step_sizes_are_refused(order: Order) -> None:
     search = read_search(study(), order.searches)
     worse = search.runs.with_columns(pl.col("return").list.eval(-pl.element()))
-    with pytest.raises(InputError, match=r"others \(step sizes\)"):
+    with pytest.raises(InputError, match=r"match \(step sizes\)"):
         read_runs(study(), Results(worse, search.score), EVERY, order.runs)
 
 

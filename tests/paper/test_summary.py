@@ -27,6 +27,7 @@ from preftd._src.paper.summary import (
     effect_text,
     few_seeds,
     interval_text,
+    primary,
     table,
 )
 from preftd._src.paper.walk.studies import BY_BETA
@@ -48,7 +49,7 @@ def test_the_table_holds_every_claim_with_its_words() -> None:
     assert head.split() == ["claim", "effect", "interval", "claimed", "verdict"]
     assert [line.split()[0] for line in below[1:]] == list(CLAIMS)
     measured = [line for line in below[1:] if CLAIMS[line.split()[0]].studies]
-    assert all(line.endswith("  reproduced") for line in measured)
+    assert {line.split()[-1] for line in measured} == {"reproduced", "reproduced*"}
     flat = re.sub(r"\s+", " ", text.replace("-\n    ", "-"))
     for claim in CLAIMS.values():
         assert claim.statement in flat
@@ -82,6 +83,29 @@ def test_it_says_in_how_many_cases_a_claim_holds() -> None:
     assert list(details(many))[2] == told
 
 
+def test_a_primary_claim_says_its_outcome_and_a_negligible_effect_is_called_so() -> None:
+    claim = CLAIMS["semi_linear_ptd_best"]
+    nearest = "PTD over ETD-variable"
+    cases = (
+        *(Case(f"PTD over TD(λ), {name}", 0.9, 0.8, 0.95) for name in "ab"),
+        *(Case(f"{nearest}, {name}", 0.999, 0.9985, 0.9995) for name in "ab"),
+    )
+    average = Case(nearest, 0.95, 0.92, 0.98)
+    row = ClaimAnswer(claim, Finding("error", Region(high=1), cases, average=average))
+    assert list(details(row))[-1] == (
+        "As one average: holds: 0.950 times [0.920, 0.980], error, PTD over ETD-variable (claimed "
+        "< 1); mean of 2 cases; the nearest of 2 comparisons."
+    )
+    assert table([row]).splitlines()[2].endswith("  reproduced*")
+    some = replace(row.finding, cases=(*cases, Case("c", 1.1, 1.05, 1.2)))
+    outcome, more, _, measured = primary(ClaimAnswer(claim, some))
+    assert outcome + more == "holds on average, not in every case (4 of 5)"
+    assert measured.endswith("; 1 case contradicts it.")
+    hardly = replace(row.finding, average=Case("", 0.999, 0.998, 0.9995))
+    outcome, more, *_ = primary(ClaimAnswer(claim, hardly))
+    assert outcome + more == "holds, by less than 1 %"
+
+
 @pytest.mark.parametrize(
     ("case", "effect", "interval"),
     [
@@ -108,7 +132,7 @@ def test_nothing_is_said_of_seeds_if_all_are_there() -> None:
     assert "on 49 of 50 seeds" in "\n".join(few_seeds(fewer))
     on_file = pl.when(pl.col("seed") > 3).then(pl.lit("on file, run 1")).otherwise("cell")
     quick = {FEATURE_NET: Results(frame(rows).with_columns(on_file.alias("cell")), Score())}
-    assert "50 seeds, 4 of them computed anew here" in "\n".join(few_seeds(quick))
+    assert "50 seeds, 4 of them recomputed here" in "\n".join(few_seeds(quick))
 
 
 def test_claims_are_told_from_what_is_stored(stored: Path) -> None:

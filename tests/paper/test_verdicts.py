@@ -19,6 +19,7 @@ from preftd._src.paper.claim import (
     ROUNDING,
     Case,
     Finding,
+    Outcome,
     Region,
     Sample,
     Verdict,
@@ -132,6 +133,46 @@ def test_averages_are_over_settings_and_judged_by_themselves() -> None:
     assert RATIO.finding("", SAME, groups).on_average is None
     with pytest.raises(InputError, match="the same seeds"):
         MEAN.of_samples([sample(1, 2, 3), Sample((0, 1), np.ones(2))])
+
+
+def test_a_primary_claim_is_one_average_over_all_cases_with_one_interval() -> None:
+    def sample(*values: float) -> Sample:
+        return Sample((0, 1, 2), np.array(values))
+
+    groups = {
+        "x over y": {"a": sample(1.9, 2, 2.1), "b": sample(4, 4.2, 4.4)},
+        "x over z": {"a": sample(1.4, 1.5, 1.6), "b": sample(1, 1.1, 1.2)},
+    }
+    every = RATIO.finding("", Region(low=1), groups, average="cases")
+    product = np.prod([one.values for group in groups.values() for one in group.values()], axis=0)
+    [alone] = RATIO.cases({"": sample(*product**0.25)})
+    assert every.average == pytest.approx(alone)
+    assert (every.held, every.outcome) == (3, Outcome.ON_AVERAGE)
+    nearest = RATIO.finding("", Region(low=1), groups, average="nearest").average
+    assert nearest is not None
+    assert nearest.name == "x over z"
+    [single] = RATIO.cases({"x over z": sample(1.4**0.5, 1.65**0.5, 1.92**0.5)})
+    assert nearest.centre == pytest.approx(single.centre)
+    assert nearest.low < single.low, "intervals hold for both others together"
+    assert RATIO.finding("", Region(low=1), groups).outcome is None
+
+
+@pytest.mark.parametrize(
+    ("average", "case", "outcome"),
+    [
+        ((1.1, 1.3), (1.1, 1.3), Outcome.HOLDS),
+        ((1.1, 1.3), (0.9, 1.3), Outcome.ON_AVERAGE),
+        ((1.1, 1.3), (0.7, 0.9), Outcome.ON_AVERAGE),
+        ((0.9, 1.3), (1.1, 1.3), Outcome.INCONCLUSIVE),
+        ((0.7, 0.9), (1.1, 1.3), Outcome.CONTRADICTED),
+    ],
+)
+def test_the_outcome_is_where_the_interval_of_the_average_lies(
+    average: tuple[float, float], case: tuple[float, float], outcome: Outcome
+) -> None:
+    cases = (Case("a", 1.2, 1.1, 1.3), Case("b", 1.0, *case))
+    finding = Finding("", Region(low=1), cases, average=Case("", 1.0, *average))
+    assert finding.outcome == outcome
 
 
 def test_only_the_same_seeds_are_compared() -> None:

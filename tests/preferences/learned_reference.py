@@ -132,7 +132,7 @@ class Reference:
         return 1.0 if self.kernels.is_gradual() and self.kernels.have_memory() else beta
 
     def _is_world(self) -> bool:
-        """Whether what repeats exactly is more than a default value, and more than chance."""
+        """Whether exact repetitions are more than a default value, and more than chance."""
         return len(self.atoms) >= STATES and self.repeats > self.metric.n / ROWS
 
     def _near(self, x: Vector, is_first: bool) -> float | None:
@@ -280,7 +280,7 @@ class Reference:
         return found
 
     def _absorb(self, cell: Cluster, variance: Vector) -> None:
-        """Make one cell of two that cannot be told apart."""
+        """Merge two indistinguishable cells."""
         used = self.metric.weight > 0
         for other in self.clusters:
             if other is cell or not other.is_cell or other.visits > cell.visits:

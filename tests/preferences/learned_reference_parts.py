@@ -187,7 +187,7 @@ class Kernels:
         return self.along >= 0 and self.is_tied(GRADUAL)
 
     def follows_nearly(self, x: Vector) -> bool:
-        """Whether x is rather near the observation before than not."""
+        """Whether x is near the previous observation."""
         if self.along < 0:
             return False
         share, ratio = self._explained(x, BEFORE_IT, self.along)

@@ -104,7 +104,7 @@ def test_steps_pieces_and_the_whole_are_the_same_to_the_bit(name: str) -> None:
 
 
 def test_logs_that_follow_each_other_are_one_stream() -> None:
-    """A log does not say how the one before has ended: the memory does."""
+    """A log does not say how the previous episode ended: the memory does."""
     whole = stream("geometric")
     x, cuts = whole.features(), [0, *np.flatnonzero(whole.is_last)[[3, 11, 12]] + 1, len(whole)]
     betas, memory = [], None

@@ -21,6 +21,7 @@ from preftd.preferences import (
     Observability,
     PerState,
     Signal,
+    Uncertainty,
     as_preference,
 )
 
@@ -32,6 +33,7 @@ EVERY: list[Signal] = [
     Observability(observable=0.9, hidden=0.05),
     PerState(np.linspace(0, 1, 13)),
     Function(lambda x: float(1 / (1 + x @ x))),
+    Uncertainty(lambda x: x[0] * np.arange(3.0), scale=0.3),
     Displacement({0: 0.5}, between=0.1),
     Displacement({0: 1.5, 2: 1.0}, between=0.0),
     Learned(),
@@ -329,3 +331,32 @@ def test_a_memory_that_a_displacement_cannot_have_is_refused(memory: Any) -> Non
         Displacement({0: 0.5}).step(PLAIN, memory)
     with pytest.raises(InputError, match="memory is"):
         Displacement({0: 0.5}).stream(STREAM[1:], memory)
+
+
+def test_uncertainty_weights_updates_by_inverse_variances() -> None:
+    """The trust in two observations is in the proportion of 1 / (scale + variance)."""
+    rng = np.random.default_rng(0)
+    made = {x: rng.normal(scale=x, size=7) for x in (0.5, 2.0)}
+    trust = Uncertainty(lambda x: made[float(x[0])], scale=0.4)
+    betas = [trust.step(Visit(np.array([x]), is_first=True))[0] for x in made]
+    variances = [float(((m - m.mean()) ** 2).sum() / 6) for m in made.values()]
+    assert betas[0] / betas[1] == pytest.approx((0.4 + variances[1]) / (0.4 + variances[0]))
+    assert Uncertainty(lambda _: [3.0, 3.0], 0.4).step(Visit(np.ones(1), is_first=True))[0] == 1
+    assert trust.largest == 1
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "scale", "message"),
+    [
+        (None, 1.0, "None cannot be called: give a function"),
+        (len, 0.0, "scale is 0: give a variance above 0"),
+        (len, 1.0, r"the ensemble's prediction has shape \(\): return one number for each"),
+        (lambda _: [1.0], 1.0, r"the ensemble's prediction has shape \(1,\): "),
+        (lambda _: [1.0, np.nan], 1.0, r"the ensemble's prediction\[1\] is nan"),
+    ],
+)
+def test_an_ensemble_without_a_variance_is_refused(
+    ensemble: Any, scale: float, message: str
+) -> None:
+    with pytest.raises(InputError, match=f"^{message}"):
+        Uncertainty(ensemble, scale).stream(STREAM)

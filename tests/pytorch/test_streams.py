@@ -105,7 +105,7 @@ def test_streams_need_their_own_gradients() -> None:
 
 
 def test_a_module_that_gives_more_than_a_value_is_refused() -> None:
-    with pytest.raises(InputError, match="let it give one value for each"):
+    with pytest.raises(InputError, match="let it return one for each"):
         stream_values(nn.Linear(2, 2), torch.zeros(3, 2))
 
 

@@ -1,4 +1,4 @@
-"""A module takes part in a study: the same results for the same seed, beside other learners."""
+"""A module takes part in a study: the same results for the same seed, with other learners."""
 
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,14 @@ def test_a_linear_module_has_the_errors_of_linear_learning(view: str, rule: Any)
     np.testing.assert_allclose(other.errors, one.errors, rtol=1e-10)
 
 
+def test_threads_do_not_draw_each_others_random_numbers() -> None:
+    given = CORRIDOR, PTD(), Observability(), [0.1], 5, 8
+    alone, together = (
+        evaluate(*given, learner=TorchModule(with_dropout), workers=workers) for workers in (1, 4)
+    )
+    np.testing.assert_array_equal(together.errors, alone.errors)
+
+
 def study() -> Study:
     return Study(
         name="modules",
@@ -72,7 +80,7 @@ def test_a_seed_governs_everything(factory: Any) -> None:
     for seed, noise in ((1, 0), (1, 5), (2, 0)):
         torch.manual_seed(noise)
         before = torch.get_rng_state()
-        batch = TorchModule(factory).start(3, [0.1, 0.1], seed)
+        batch = TorchModule(factory, "backward").start(3, [0.1, 0.1], seed)
         found.append(batch.learn(steps, CORRIDOR.scored))
         assert torch.equal(torch.get_rng_state(), before)
     np.testing.assert_array_equal(found[0], found[1])
@@ -84,14 +92,14 @@ def test_random_numbers_go_on_from_piece_to_piece() -> None:
     steps = steps_of(CORRIDOR.sampler(0).episodes(6), PTD(), Observability())
     cut = list(steps.episodes())[2].stop
     pieces = [steps.part(slice(0, cut)), steps.part(slice(cut, None))]
-    whole, parted = (TorchModule(with_dropout).start(3, [0.1], 0) for _ in range(2))
+    whole, parted = (TorchModule(with_dropout, "held").start(3, [0.1], 0) for _ in range(2))
     found = np.concatenate([parted.learn(piece, CORRIDOR.scored) for piece in pieces])
     np.testing.assert_array_equal(found, whole.learn(steps, CORRIDOR.scored))
 
 
 def test_what_diverges_has_infinite_errors_from_there_on() -> None:
     steps = steps_of(CORRIDOR.sampler(0).episodes(6), TD(), Observability())
-    batch = TorchModule(tanh_units).start(3, [0.01, 1e12], 0)
+    batch = TorchModule(tanh_units, "backward").start(3, [0.01, 1e12], 0)
     errors = batch.learn(steps, CORRIDOR.scored)
     assert np.isfinite(errors[:, 0]).all()
     assert np.isinf(errors[-1, 1])
@@ -120,6 +128,6 @@ def test_bad_specifications_are_refused() -> None:
     with pytest.raises(InputError, match="view"):
         TorchModule(tanh_units, "forward")
     with pytest.raises(InputError, match="do not change"):
-        TorchModule(tanh_units).start(3, [Decreasing(0.1)], 0)
+        TorchModule(tanh_units, "backward").start(3, [Decreasing(0.1)], 0)
     with pytest.raises(InputError, match=r"give a torch\.nn\.Module"):
-        TorchModule(lambda size: size).start(3, [0.1], 0)  # type: ignore[arg-type,return-value]
+        TorchModule(lambda size: size, "held").start(3, [0.1], 0)  # type: ignore[arg-type,return-value]

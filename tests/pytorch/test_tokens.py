@@ -1,4 +1,4 @@
-"""Advantages of trained tokens: what stands between them changes nothing."""
+"""Advantages of trained tokens: tokens between them change nothing."""
 
 from __future__ import annotations
 

@@ -240,11 +240,12 @@ def test_a_bad_address_is_ignored_with_a_note(browser: Any, page: Path) -> None:
         browser.execute_script("location.hash = arguments[0]", bad)
 
 
-def test_an_address_of_something_else_is_left_alone(browser: Any, page: Path) -> None:
-    view(browser, page, at="#figure_2")
+@pytest.mark.parametrize("address", ["#figure_2", "#explorer"])
+def test_an_address_of_something_else_is_left_alone(browser: Any, page: Path, address: str) -> None:
+    view(browser, page, at=address)
     settle(browser)
     assert not find(browser, ".ignored").is_displayed()
-    assert browser.execute_script("return location.hash") == "#figure_2"
+    assert browser.execute_script("return location.hash") == address
 
 
 def test_a_bad_chain_says_why_and_changes_nothing(browser: Any) -> None:

@@ -12,6 +12,7 @@ from made_runs import PAPER, frame, run, study
 from preftd import InputError
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
+from preftd._src.report.figures.lines import HOLLOW
 from preftd._src.style import LOOKS
 from report.test_figure_texts import CASES, PAPERS, ticks
 from seen import drawn, lines_of, written
@@ -214,6 +215,19 @@ def test_divergence_is_shown_and_does_not_flatten_the_others() -> None:
     capped = drawn("bars", Results(results.runs.filter(pl.col("rule") != "TD"), Score(ceiling=2)))
     assert len(capped.axes[0].patches) == 2
     assert any(text.endswith(", 1 of 3 diverged") for text in written(capped))
+
+
+def test_a_point_of_which_some_runs_diverged_is_hollow_and_the_mean_of_the_others() -> None:
+    errors = {0.1: [1.0, 1.0, 1.0], 1.0: [2.0, 1.0, inf], 10.0: [inf, inf, inf]}
+    rows = [
+        run(seed, [error], step_size=size, diverged=error == inf)
+        for size, some in errors.items()
+        for seed, error in enumerate(some)
+    ]
+    figure = drawn("step_sizes", Results(frame(rows), Score()))
+    points = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
+    assert [np.asarray(line.get_xydata()).tolist() for line in points] == [[[1.0, 1.5]]]
+    assert any(HOLLOW in " ".join(text.split()) for text in written(figure))
 
 
 def test_figures_without_reported_runs_are_refused() -> None:

@@ -17,6 +17,7 @@ import pytest
 from browser import complaints, open_browser, view
 from commands import printed
 from logs.made_logs import COLUMNS, gappy
+from preftd._src.logs.arms import ARMS
 from preftd._src.report import log_figures, log_page
 from preftd._src.report.log_page import write_log_page
 from preftd._src.style import number_text
@@ -147,6 +148,21 @@ def test_episodes_are_shown_as_they_were_predicted(page: str, found: LogEvaluati
     assert len(ids) == len(shown)
     for one, line in zip(sorted(ids), shown, strict=True):
         assert line["centre"] == pytest.approx(rows.filter(id=one)["value_ptd"].to_list(), rel=1e-3)
+
+
+def test_what_bad_readings_predict_does_not_flatten_the_curves(found: LogEvaluation) -> None:
+    read = log_figures.sample(found.folder / "predictions.parquet", 900)
+    bad = pl.when(pl.col("beta") < 0.5).then(-1e6).otherwise("value_ptd").alias("value_ptd")
+    figure = log_figures.episodes_figure(
+        found.summary, read._replace(first=read.first.with_columns(bad)), "id"
+    )
+    assert figure is not None
+    assert min(axes.get_ylim()[0] for axes in figure.axes) > -100
+
+
+def test_arms_look_different() -> None:
+    arms = [{"label": arm.label} for arm in ARMS.values()] + [{"label": "gradient boosting"}]
+    assert len(set(log_figures.looks_of_arms({"arms": arms}).values())) == len(arms)
 
 
 def test_gaps_are_counted_from_the_last_trusted_row_or_the_start() -> None:

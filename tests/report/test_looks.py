@@ -1,5 +1,6 @@
 """Methods look the same in all figures, and different from each other, also in greyscale."""
 
+import re
 from collections.abc import Sequence
 from itertools import combinations, permutations
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 from made_runs import PAPER, study
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
+from preftd._src.report.page.render import HERE
 from preftd._src.style import LOOKS, MARKERS, OTHERS, Look, look_of, looks
 from seen import drawn, lines_of
 
@@ -20,6 +22,31 @@ PAPERS = Results(study(units=(4, 16)), Score())
 
 def greyscale(colour: str) -> float:
     return float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114)))
+
+
+def luminance(colour: str) -> float:
+    parts = np.array(to_rgb(colour))
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def inverted(colour: str) -> str:
+    """What `invert(1) hue-rotate(180deg)` makes of a colour."""
+    turn = 2 * np.array([0.213, 0.715, 0.072]) - np.eye(3)
+    return to_hex(np.clip(turn @ (1 - np.array(to_rgb(colour))), 0, 1))
+
+
+def test_both_forms_of_etd_keep_their_order_and_contrast_in_the_dark() -> None:
+    css, dark = (HERE / "page.css").read_text(encoding="utf-8"), {}
+    [page] = set(re.findall(r"--paper: #\w+; --raised: (#1\w+);", css))
+    for name in ("ETD-fixed", "ETD-variable"):
+        own = LOOKS[name].colour.lower()
+        [written] = set(re.findall(rf'"{own}" i\] {{ (?:stroke|fill): (#\w+); }}', css))
+        dark[name] = inverted(written)
+        assert (luminance(dark[name]) + 0.05) / (luminance(page) + 0.05) > 3
+    fixed, variable = (LOOKS[name].colour for name in dark)
+    assert luminance(fixed) < luminance(variable)
+    assert luminance(dark["ETD-fixed"]) < luminance(dark["ETD-variable"])
 
 
 def test_a_method_has_the_same_colour_in_every_figure() -> None:

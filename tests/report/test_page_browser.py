@@ -42,7 +42,7 @@ def texts(browser: Any, selector: str) -> list[str]:
 
 
 def moved_to_first_point(browser: Any, plot: str) -> str:
-    """What is said at the first point of the first line of a figure that is shown."""
+    """The tooltip at the first point of the first line of a visible figure."""
     return str(browser.execute_script(
         """
         const plot = document.querySelector(`[data-plot="${arguments[0]}"]`);

@@ -1,4 +1,4 @@
-"""Results as text: the table of a study, and what is said of a folder with any manifests."""
+"""Results as text: the table of a study, and the status of a folder with any manifests."""
 
 import json
 import os

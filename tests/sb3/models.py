@@ -6,6 +6,7 @@ from typing import Any
 
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
+from preftd._src.sb3.ppo import WeightedLosses
 from preftd.sb3 import PreferenceCallback, PreferencePPO
 from sb3.own_beta import OwnBeta
 
@@ -35,7 +36,7 @@ def roll(model: Any, callback: Any = None, rollouts: int = 1) -> Any:
     """Collect rollouts without learning from them; returns the buffer."""
     model.train = lambda: None
     others = [] if callback is None else [callback]
-    given = others if isinstance(model, PreferencePPO) else [PreferenceCallback(), *others]
+    given = others if isinstance(model, WeightedLosses) else [PreferenceCallback(), *others]
     model.learn(rollouts * STEPS * model.n_envs, callback=given)
     del model.train
     return model.rollout_buffer

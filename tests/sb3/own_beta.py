@@ -39,6 +39,10 @@ class OwnBeta(gymnasium.Env[Any, Any]):
     def _form(self, shown: Any) -> Any:
         return shown
 
+    def action_masks(self) -> list[bool]:
+        """Which actions are allowed, for PPO with masks."""
+        return [True, self._step % 3 > 0]
+
 
 class OwnBetaOnTime(OwnBeta):
     """The same, where each step takes the time 1."""

@@ -14,7 +14,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv, VecNormalize
 
 from preftd import ETD, TD
-from preftd.preferences import Function, Observability, Signal
+from preftd.preferences import Function, Observability, Signal, Uncertainty
 from preftd.sb3 import PreferenceBuffer
 from sb3.models import STEPS, environments, model_of, roll
 from sb3.own_beta import OwnBeta, OwnBetaInDictionary
@@ -85,6 +85,12 @@ def test_observability_is_read_from_info() -> None:
     buffer = roll(model_of(preference=Observability(0.5, 0.125)), watch)
     shown = np.array(watch.shown)[:-1]
     np.testing.assert_array_equal(buffer.betas[1:], np.where(shown > 0, 0.5, 0.125))
+
+
+def test_an_ensemble_is_asked_about_each_observation() -> None:
+    buffer = roll(model_of(preference=Uncertainty(lambda x: [x[0], 0.0], scale=0.5)))
+    seen = buffer.observations[..., 0]
+    np.testing.assert_allclose(buffer.betas, 0.5 / (0.5 + seen**2 / 2), rtol=1e-6)
 
 
 class EverySecond(Signal):

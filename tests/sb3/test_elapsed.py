@@ -67,7 +67,7 @@ def test_returns_are_those_of_a_semi_markov_process(kind: Any, preference: Any) 
 
 
 def test_gains_are_discounted_by_the_time_of_the_step_before() -> None:
-    """F = γ F + 1 and gain = 1 − β + β F; a rollout goes on from the one before."""
+    """F = γ F + 1 and gain = 1 − β + β F; a rollout continues the previous one."""
     watch = WatchTime()
     model = model_of(preference=0.5, buffer={"rule": ETD(interest=1.0)} | TIMED)
     buffer = roll(model, watch, rollouts=2)

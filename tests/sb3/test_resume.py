@@ -13,17 +13,30 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper, VecNormalize
 
 from preftd import ETD, TD, InputError
+from preftd._src.sb3.ppo import WeightedLosses
 from preftd.preferences import Displacement, Learned
-from preftd.sb3 import PreferenceBuffer, PreferenceCallback, PreferencePPO
+from preftd.sb3 import (
+    PreferenceBuffer,
+    PreferenceCallback,
+    PreferenceMaskablePPO,
+    PreferencePPO,
+    PreferenceRecurrentPPO,
+)
 from sb3.models import environments, model_of
 from sb3.own_beta import OwnBeta
 
 torch.set_num_threads(1)
 FEW = 8
+LSTM = {"lstm_hidden_size": 8}
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "PreferencePPO": (PreferencePPO, {"n_epochs": 2, "batch_size": 16}),
     "PPO": (PPO, {"n_epochs": 2, "batch_size": 16, "rollout_buffer_class": PreferenceBuffer}),
     "A2C": (A2C, {"rollout_buffer_class": PreferenceBuffer, "buffer": {"weighted": True}}),
+    "PreferenceMaskablePPO": (PreferenceMaskablePPO, {"n_epochs": 1, "batch_size": 16}),
+    "PreferenceRecurrentPPO": (
+        PreferenceRecurrentPPO,
+        {"n_epochs": 1, "batch_size": 16, "policy": "MlpLstmPolicy", "policy_kwargs": LSTM},
+    ),
 }
 PREFERENCES: dict[str, tuple[Any, dict[str, Any]]] = {
     "key": ("trust", {}),
@@ -36,7 +49,7 @@ PREFERENCES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 def learn(model: Any, **given: Any) -> Any:
-    own = [] if isinstance(model, PreferencePPO) else [PreferenceCallback()]
+    own = [] if isinstance(model, WeightedLosses) else [PreferenceCallback()]
     return model.learn(4 * FEW, callback=own, **given)
 
 
@@ -68,9 +81,13 @@ def everything(model: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "normalised"), [*((n, False) for n in PREFERENCES), ("key", True)]
+    ("kind", "name", "normalised"),
+    [
+        *(("PreferencePPO", name, False) for name in PREFERENCES),
+        ("PreferencePPO", "key", True),
+        *((kind, "elapsed", False) for kind in KINDS if kind != "PreferencePPO"),
+    ],
 )
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_model_resumed_from_its_file_is_the_one_that_was_not_interrupted(
     kind: str, name: str, normalised: bool
 ) -> None:
@@ -79,7 +96,9 @@ def test_a_model_resumed_from_its_file_is_the_one_that_was_not_interrupted(
         env: VecEnv = VecNormalize(environments()) if normalised else environments()
         model = learn(small(kind, *PREFERENCES[name], env))
         if interrupted:
+            states = vars(model).get("_last_lstm_states")  # sb3-contrib does not save them
             model = saved_and_loaded(model, env=env, force_reset=False)
+            model._last_lstm_states = states
         made.append(everything(rest(model)))
     for one, other in zip(*made, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -202,7 +202,7 @@ DICTIONARIES = {"kind": PreferencePPO, "policy": "MultiInputPolicy"}
         ),
         (
             lambda: RecurrentPPO("MlpLstmPolicy", "CartPole-v1").learn(8, PreferenceCallback()),
-            "RecurrentPPO has no PreferenceBuffer: .*recurrent policies are not supported",
+            "RecurrentPPO has no PreferenceBuffer: .*or use PreferenceRecurrentPPO",
         ),
         (
             learn(env=environments(OwnBetaInDictionary), **OWN, **DICTIONARIES),

@@ -8,6 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from preftd._src.arrays import InputError
+from preftd._src.tasks.drop_observations import SHOWN
 from preftd.tasks import DropObservations
 
 
@@ -29,7 +30,7 @@ class Counter(gymnasium.Env[Any, Any]):
 
 
 def watched(environment: gymnasium.Env[Any, Any], steps: int) -> tuple[Any, Any]:
-    """What is seen, and whether it is said to be real."""
+    """The observation, and whether `info` says that it is real."""
     observation, info = environment.reset(seed=0)
     seen = [(observation, info["observable"])]
     for _ in range(steps):
@@ -77,7 +78,92 @@ def test_the_flag_may_be_part_of_the_observation() -> None:
     assert seen.dtype == np.float32
 
 
-@pytest.mark.parametrize("shown", ["noise", "zeros", "stale"])
+def test_a_delayed_observation_is_that_of_so_many_steps_ago() -> None:
+    environment = DropObservations(Counter(), 1.0, shown="delayed", burst=3)
+    for _ in range(2):  # an episode shows nothing of the one before
+        seen, real = watched(environment, 9)
+        assert seen[:, 0].tolist() == [1, 1, 1, 1, 2, 3, 4, 5, 6, 7]
+        assert real.tolist() == [True] + 9 * [False]
+
+
+def test_a_misleading_stretch_is_one_of_the_last_episode() -> None:
+    """Of this one while there is no other."""
+    environment = DropObservations(Shifting(), 0.2, shown="misleading", burst=5)
+    for episode in range(3):
+        seen, real = watched_on(environment, 400)
+        moments, now = seen[:, 0] % 1000, np.arange(1, 402)
+        assert (seen[real, 0] // 1000 == episode).all()
+        assert (seen[~real, 0] // 1000 == max(episode - 1, 0)).all()
+        if episode == 0:
+            assert (moments[~real] < now[~real]).all()
+        else:
+            follow = ~real[1:] & ~real[:-1]
+            steps = np.diff(moments)[follow]
+            assert np.mean(steps == 1) > 0.8  # but where one stretch follows another at once
+            assert len(set((moments - now)[~real])) > 20
+
+
+class Shifting(Counter):
+    """Shows 1000 more in each episode."""
+
+    count = -1
+
+    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+        self.count += 1
+        first, info = super().reset(**options)
+        first += 1000 * self.count
+        return first, info
+
+
+def watched_on(environment: gymnasium.Env[Any, Any], steps: int) -> tuple[Any, Any]:
+    """What is seen in one more episode: a seed would make the wrapper forget the last one."""
+    environment.unwrapped.np_random.bit_generator.advance(1)  # type: ignore[attr-defined]
+    reset = environment.reset
+    environment.reset = lambda **_: reset()  # type: ignore[method-assign]
+    try:
+        return watched(environment, steps)
+    finally:
+        del environment.reset
+
+
+def test_random_bursts_have_the_mean_length_that_is_asked_for() -> None:
+    environment = DropObservations(Counter(), 0.02, shown="zeros", burst=20, random_burst=True)
+    real = watched(environment, 20_000)[1]
+    edges = np.flatnonzero(np.diff(real.astype(int)))
+    lengths = np.diff(edges)[0::2]
+    assert len(set(lengths.tolist())) > 30
+    assert 17 < lengths.mean() < 25
+    assert abs((~real).mean() - 20 * 0.02 / (1 + 19 * 0.02)) < 0.04
+
+
+def test_single_entries_are_drawn_for_each_burst() -> None:
+    environment = DropObservations(
+        gymnasium.make("Pendulum-v1"), 0.3, shown="zeros", burst=4, entries=1
+    )
+    environment.reset(seed=1)
+    lost = []
+    for _ in range(150):
+        seen, *_, info = environment.step([0.5])
+        truth = environment.unwrapped._get_obs()  # type: ignore[attr-defined]
+        assert info["observable"] == (seen == truth).all()
+        assert (seen == truth).sum() >= 2
+        lost.append(int(np.argmin(seen == truth)) if not info["observable"] else -1)
+    assert {-1, 0, 1, 2} == set(lost)
+    assert np.mean(np.diff(lost) == 0) > 0.6
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_the_same_seed_shows_the_same_whatever_was_before(shown: str) -> None:
+    environment = DropObservations(
+        gymnasium.make("CartPole-v1"), 0.3, shown=shown, burst=3, random_burst=True, entries=2
+    )
+    first, again = watched(environment, 8), watched(environment, 8)
+    np.testing.assert_array_equal(first[0], again[0])
+    np.testing.assert_array_equal(first[1], again[1])
+    assert not first[1].all()
+
+
+@pytest.mark.parametrize("shown", SHOWN)
 @pytest.mark.parametrize("flag", [False, True])
 @pytest.mark.filterwarnings("ignore:.*different from the unwrapped version")
 @pytest.mark.filterwarnings("ignore:.*Box observation space m.*imum value is -?infinity")
@@ -115,11 +201,13 @@ class Pixels(gymnasium.Env[Any, Any]):
         ({"env": gymnasium.make("FrozenLake-v1")}, "the observations are Discrete"),
         ({"env": "CartPole-v1"}, "env is 'CartPole-v1': "),
         ({"dropped": 1.5}, "dropped is 1.5"),
-        ({"shown": "fog"}, "shown is 'fog': give one of noise, zeros, stale"),
+        ({"shown": "fog"}, "shown is 'fog': give one of noise, zeros, stale, delayed, mis"),
         ({"shown": ["zeros"]}, "shown is "),
         ({"deviation": -1.0}, "deviation"),
         ({"deviation": [1.0, 1.0]}, r"deviation has shape \(2,\) but observations have \(4,\)"),
         ({"burst": 0}, "burst is 0"),
+        ({"random_burst": 2}, "random_burst is 2"),
+        ({"entries": 5}, "entries is 5"),
         ({"flag": "yes"}, "flag is 'yes'"),
         ({"env": Pixels()}, "the observations are uint8, which noise is not: "),
         ({"env": Pixels(), "shown": "zeros", "flag": True}, "the observations are Box.*: "),

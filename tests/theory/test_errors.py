@@ -79,7 +79,7 @@ def test_a_state_that_is_left_for_good_is_updated_by_its_own_interest_only() -> 
     """Nothing leads there, so the follow-on at state 0 is its interest, whatever β is."""
     process = MarkovRewardProcess([[0, 1], [0, 1]], [1, 2], 0.5)
     assert process.stationary_distribution.tolist() == [0, 1]
-    # From 0: reward 1, then half of what is bootstrapped from state 1, whose value is said to be 6.
+    # From 0: reward 1, then half of what is bootstrapped from state 1, whose value is taken as 6.
     target = operator(process, ETD(interest=[0.25, 1]), beta=1)([0, 6])
     np.testing.assert_allclose(target[0], 0 + 0.25 * ((1 + 0.5 * 6) - 0))
 

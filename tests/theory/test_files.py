@@ -1,4 +1,4 @@
-"""Problems as files: what is written is what is read, and what is wrong is said in one line."""
+"""Problems as files: what is written is read back, and errors take one line."""
 
 import json
 from collections.abc import Callable

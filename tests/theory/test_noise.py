@@ -50,7 +50,7 @@ def test_the_noise_of_updates_is_that_of_samples(rule: Rule) -> None:
 def test_weights_vary_by_the_step_size_times_it(rule: Rule) -> None:
     step_size, found = 0.01, []
     for seed in range(40):
-        learner = LinearLearner(3, rule, step_size)
+        learner = LinearLearner(3, rule, step_size, view="backward")
         sampler = SMALL.sampler(seed)
         for _ in range(25):
             stream = sampler.steps(1000)

@@ -225,7 +225,7 @@ CONTINUING = Task("continuing", [(0, 0, 1, 0, 1)], [[1]], 0.5)
         (lambda: steady_state(CORRIDOR, PTD, 1.0, 0.1), "give an instance"),  # type: ignore[arg-type]
         (lambda: steady_state(CORRIDOR, PTD(), 0.5, 0.1), "β of state 0 is 0.5: give 0 or 1"),
         (lambda: steady_state(CORRIDOR, PTD(), 0.0, 0.1), "preference is 0 everywhere"),
-        (lambda: steady_state(CORRIDOR, PTD(), 1.0, 0.1), "what state 2 shows is random"),
+        (lambda: steady_state(CORRIDOR, PTD(), 1.0, 0.1), "features of state 2 are random"),
         (lambda: steady_state(CORRIDOR, TD(), Observability(), 0.1), "gain at hidden states"),
         (lambda: steady_state(CORRIDOR, ETD(0.1), Observability(), 0.1), "depends on the past"),
         (lambda: steady_state(OFF_POLICY, PTD(), 1.0, 0.1), "off-policy or has no end"),

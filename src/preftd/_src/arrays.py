@@ -1,7 +1,7 @@
 """Array types, and the checks that all input passes.
 
 A check that fails raises `InputError`: one sentence with the cause (naming the first bad index), a
-colon, and the remedy. Of arrays of other libraries, nothing missing is taken for a number.
+colon, and the remedy. Missing values in arrays of other libraries never become numbers.
 """
 
 import operator
@@ -33,15 +33,19 @@ Kind = TypeVar("Kind")
 MatrixLike: TypeAlias = ArrayLike | AnySparse
 
 MOST_STATES = 10_000_000
-"""Larger tasks do not fit into the memory of ordinary machines."""
+"""Larger tasks do not fit into memory."""
 MOST_STEPS = 10**9
 """More steps at once do not fit either."""
 
 
 def is_sparse(matrix: Matrix) -> "TypeIs[Sparse]":
-    """Return whether the matrix is sparse: nothing is where scipy.sparse is not loaded."""
+    """Return whether the matrix is sparse; False if scipy.sparse is not loaded."""
     module = sys.modules.get("scipy.sparse")
     return module is not None and bool(module.issparse(matrix))
+
+
+DETACH = "give it without, as .detach() returns it"
+"""The remedy for a tensor of torch that needs a gradient."""
 
 
 def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.float64]:
@@ -63,6 +67,10 @@ def as_array(name: str, given: ArrayLike, *, finite: bool = True) -> NDArray[np.
     """
     array = copied(given)
     if array.dtype.kind not in "biuf":
+        if getattr(given, "requires_grad", False):
+            raise InputError(f"{name} needs a gradient, which is not tracked here: {DETACH}.")
+        if given is None:
+            raise InputError(f"{name} is None: give numbers.")
         raise InputError(
             f"{name} is not an array of real numbers: give numbers, in rows of equal length."
         )
@@ -136,7 +144,7 @@ def as_flags(name: str, given: ArrayLike) -> NDArray[np.bool_]:
 
 
 def short(given: object) -> str:
-    """Return what was given as it may stand in a message: on one line, and not too long."""
+    """Return an argument as a message shows it: on one line, and not too long."""
     try:
         text = repr(given)
     except Exception:  # a repr is foreign code, and a message must not fail for it
@@ -147,7 +155,7 @@ def short(given: object) -> str:
 
 
 def instance(name: str, given: object, kind: type[Kind], remedy: str) -> Kind:
-    """Return what is given, checked to be of a kind.
+    """Return an argument, checked to be of a type.
 
     Parameters
     ----------
@@ -156,7 +164,7 @@ def instance(name: str, given: object, kind: type[Kind], remedy: str) -> Kind:
     given : object
     kind : type
     remedy : str
-        What to give, for error messages.
+        The remedy, for error messages.
 
     Examples
     --------
@@ -295,11 +303,11 @@ def common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 
 LONGEST = 100
-"""So many letters of what was given are shown in a message."""
+"""The most characters of an argument that a message shows."""
 LARGE = 1e100
 """Larger numbers have squares that may overflow in sums and products."""
 SUM_TOLERANCE = 1e-9
-"""How far a sum of probabilities may be from 1: more than rounding, less than a mistake."""
+"""Tolerance of a sum of probabilities: more than rounding, less than a mistake."""
 
 
 def check_finite(name: str, array: Matrix) -> None:
@@ -355,9 +363,9 @@ def _refuse(name: str, array: Matrix, bad: NDArray[np.bool_], remedy: str) -> No
 
 
 def copied(given: Any) -> NDArray[Any]:
-    """Return a copy as an array; what is missing (masked, null, NA) becomes NaN.
+    """Return a copy as an array; missing values (masked, null, NA) become NaN.
 
-    What cannot be copied becomes an array of objects, which nobody takes for numbers.
+    What cannot be copied becomes an array of objects, which later checks refuse.
     """
     try:
         if _holds_mask(given):
@@ -373,7 +381,7 @@ def copied(given: Any) -> NDArray[Any]:
 
 
 def _is_nullable(given: Any) -> bool:
-    """Whether these are numbers of pandas, some of which may be NA."""
+    """Whether this is a pandas array whose entries may be NA."""
     kinds = getattr(given, "dtypes", ())
     kinds = kinds if isinstance(kinds, Iterable) else [kinds]
     return hasattr(given, "to_numpy") and all(getattr(k, "kind", "O") in "biuf" for k in kinds)

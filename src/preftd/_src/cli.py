@@ -6,9 +6,10 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from preftd import __version__
 from preftd._src.cli_fit import fit
@@ -38,7 +39,27 @@ For example:
     preftd COMMAND --help            show the options of a command
 """
 
+
+class _PlainHelp:
+    """Help that shows flags without a value."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options, flags without a type."""
+        found: Any = super().get_params(ctx)  # type: ignore[misc]
+        for option in found:
+            if getattr(option, "is_flag", False):
+                option.metavar = ""
+        return found
+
+
+class _Command(_PlainHelp, TyperCommand): ...
+
+
+class _Group(_PlainHelp, TyperGroup): ...
+
+
 app = typer.Typer(
+    cls=_Group,
     help=HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -60,7 +81,10 @@ def _options(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version and exit.",
         ),
     ] = False,
 ) -> None: ...
@@ -119,7 +143,7 @@ def reproduce(
     mixed: Mixed = False,
     out: Out = RESULTS,
 ) -> None:
-    """Compute and draw figures of the paper. Stored results are not computed again.
+    """Compute and draw figures of the paper. Stored results are reused.
 
     For example:
         preftd reproduce
@@ -145,7 +169,7 @@ def run(
 ) -> None:
     """Run the studies in a file, then print a table and draw figures.
 
-    Stored results are not computed again, so a run that was stopped resumes.
+    Stored results are reused, so a run that was stopped resumes.
 
     For example:
         preftd run examples/study.py
@@ -284,10 +308,14 @@ def tasks(
 
 
 def print_all(lines: Iterable[str]) -> None:
-    """Print each line as soon as it is there."""
+    """Print each line at once."""
     for line in lines:
         print_line(line)
         check_interrupt()
+
+
+for _command in app.registered_commands:
+    _command.cls = _Command
 
 
 @stopped_by_ctrl_c
@@ -326,5 +354,5 @@ def _fail(message: str, code: int) -> None:
 
 
 def _forget(descriptor: int) -> None:
-    """Forget what is still to be printed: Python would try again when it exits, and complain."""
+    """Discard output that is not yet printed: Python would try again at exit, and fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

@@ -32,7 +32,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         Path,
         typer.Argument(
             metavar="LOG",
-            help="A Parquet or CSV file, a folder of them, or that of a Minari data set.",
+            help="A Parquet or CSV file, a folder of them, or the folder of a Minari data set.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="Folder for predictions, weights and the summary.")],
@@ -100,8 +100,8 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Next to least squares: linear, linear:STEP_SIZE, network, network:UNITS or "
-            "boosting. May be repeated."
+            help="In addition to least squares: linear, linear:STEP_SIZE, network, network:UNITS "
+            "or boosting. May be repeated."
         ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
@@ -109,12 +109,12 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         bool,
         typer.Option(
             "--walk-forward",
-            help="Cut the log into pieces of time; predict each from those before it.",
+            help="Cut the log into pieces of time; predict each from earlier pieces.",
         ),
     ] = False,
     test_after: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Predict only later rows, from those before."),
+        typer.Option(metavar="TIME", help="Predict only later rows, from earlier ones."),
     ] = None,
     block: Annotated[
         int | None, typer.Option(help="Cut longer episodes into blocks of this many rows.")
@@ -122,7 +122,7 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     regularisation: Annotated[
         float | None,
         typer.Option(
-            help="ε in (A + ε I) w = b (default: chosen for each method on what it learns from)."
+            help="ε in (A + ε I) w = b (default: chosen for each method on its training data)."
         ),
     ] = None,
     predictions: Annotated[
@@ -135,9 +135,9 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     mixed: Mixed = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Report no progress.")] = False,
 ) -> None:
-    """Predict values from a log, and measure the error on episodes that are held out.
+    """Predict values from a log, and measure the error on held-out episodes.
 
-    Rows that deserve less trust have a smaller preference. Finished parts are kept, so a run that
+    Rows that deserve less trust have a smaller preference. Finished parts are stored, so a run that
     was stopped resumes.
 
     For example:

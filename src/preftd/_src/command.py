@@ -1,4 +1,4 @@
-"""The process of the command `preftd`: Ctrl-C ends it with one sentence, whatever it is doing.
+"""The process of the command `preftd`. Ctrl-C always ends it with one sentence.
 
 This module imports nothing slow, so that it is ready before anything else is loaded.
 """
@@ -17,25 +17,25 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 CODE = 130
 """The exit code of a command that was stopped by Ctrl-C, as shells use it."""
-SENTENCE = "stopped; what is stored is kept: run the same again to resume."
+SENTENCE = "stopped; finished results are stored: run the same command again to resume."
 AGAIN = 0.01
 """Seconds until an interrupt that was swallowed is raised again."""
 ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB")
 }
-"""Commands multiply small matrices: threads that share one of these cost more than they save, and
-on a busy machine ten times as much."""
+"""Commands multiply small matrices, where threads cost more than they save, on a busy machine ten
+times as much."""
 
 
 class _State:
     interrupted = False
-    """Whether Ctrl-C was pressed, though what it raised may have been swallowed."""
+    """Whether Ctrl-C was pressed, even if its exception was swallowed."""
     again: threading.Timer | None = None
-    """Raises it again, if it was swallowed."""
+    """Raises the exception again, if it was swallowed."""
     held = False
     """Whether Ctrl-C was pressed while it is held back."""
     handler: Callable[[int, FrameType | None], Any]
-    """What handles it then."""
+    """The handler that waits."""
 
 
 def is_running() -> bool:
@@ -59,16 +59,16 @@ def was_interrupted() -> bool:
 
 
 def check_interrupt() -> None:
-    """Raise KeyboardInterrupt if Ctrl-C was pressed: whoever caught the first had no right to."""
+    """Raise KeyboardInterrupt if Ctrl-C was pressed and another library swallowed it."""
     if _State.interrupted:
         raise KeyboardInterrupt
 
 
 def hold_interrupts(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Decorate a function that an interrupt must not leave half done: it comes when that returns.
+    """Decorate a function that must not be interrupted: the interrupt is raised when it returns.
 
-    Such functions may call each other; then it comes when the innermost returns. Numba's compiler
-    is one: what is raised in a callback of LLVM is swallowed, and the code is missing ever after.
+    Such functions may call each other. Numba's compiler is an example: an exception in a callback
+    of LLVM is swallowed, and the code stays missing.
     """
 
     @functools.wraps(function)
@@ -92,7 +92,7 @@ def hold_interrupts(function: Callable[Arguments, Result]) -> Callable[Arguments
 
 
 def stopped_by_ctrl_c(main: Callable[[], None]) -> Callable[[], None]:
-    """Decorate a command: on Ctrl-C it cleans up, says the sentence and ends with code 130."""
+    """Decorate a command: on Ctrl-C it cleans up, prints one sentence and exits with code 130."""
 
     @functools.wraps(main)
     def command() -> None:
@@ -125,10 +125,10 @@ def stopped_by_ctrl_c(main: Callable[[], None]) -> Callable[[], None]:
 
 
 def _leave() -> None:
-    """Exit at once, all being cleaned up.
+    """Exit at once, after everything is cleaned up.
 
-    If an interrupt comes while text is run as code, as when a dataclass is made, Python remembers
-    it, and ends with the signal in place of the code.
+    If an interrupt arrives in `exec`, as when a dataclass is made, Python remembers it and exits
+    with the signal instead of the code.
     """
     with suppress(OSError, ValueError):  # nobody listens
         sys.stdout.flush()
@@ -171,9 +171,9 @@ def _unraisable(unraisable: Any) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Open standard streams that are closed: files opened later would be taken for them.
+    """Open standard streams that are closed: files opened later would take their place.
 
-    Nothing comes in, messages are lost, and output fails, as output that cannot be written should.
+    Input is empty, messages are lost, and output fails.
     """
     names = ("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)
     for descriptor, (name, flags) in enumerate(names):

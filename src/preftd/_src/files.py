@@ -1,12 +1,12 @@
 """Paths that users give, atomic file writes, and arrays in files that anyone may have written.
 
-Nothing that we did not write is replaced or removed. A file with a name of ours, `RECORD`, lists
-what we wrote into its folder and the SHA-256 of each file; a file that is not listed, or that was
-changed since, is somebody else's. A line is added before a file gets its name, so that a crash in
-between leaves no file of ours that is not listed. The same file marks folders that we made.
+Only files that we wrote are replaced or removed. The file `RECORD` lists what we wrote into its
+folder, and the SHA-256 of each file; a file that is not listed, or that was changed since, belongs
+to somebody else. A line is added before a file gets its name, so a crash never leaves an unlisted
+file. The same file marks folders that we made.
 
-A file is complete or absent. Of an NPZ file, no code is run, and no more is held than is there;
-`numpy.load` reserves as much memory as the header of an array asks for.
+A file is complete or absent. Reading an NPZ file runs no code, and takes no more memory than the
+file has; `numpy.load` reserves as much memory as a header claims.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError, short
 
 LONGEST_NAME = 255
-"""File systems store no longer names, in bytes."""
+"""The longest name in file systems, in bytes."""
 PID_NAMESPACE = Path("/proc/self/ns/pid")
 """The namespace of process ids on Linux; its inode identifies a container."""
 HOST_NAMESPACE = 0xEFFFFFFC
 """The inode of that namespace outside of containers, on every machine."""
 RECORD = ".preftd-wrote"
-"""The file that lists what we wrote into its folder."""
+"""The file that lists what preftd wrote into its folder."""
 UNFINISHED = re.compile(r"\.preftd-unfinished\.(?P<host>.+)\.(?P<process>\d+)\.\d+")
 """Names of files that are not complete."""
 _HEAD = "preftd wrote these files here, and replaces them only while they are as it wrote them:"
@@ -46,7 +46,7 @@ _COUNT = itertools.count()
 
 
 def as_path(name: str, given: Any, example: str) -> Path:
-    """Return a path, which need not exist, checked to be one that a file system may hold.
+    """Return a path, which need not exist, checked to be valid in file systems.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def as_path(name: str, given: Any, example: str) -> Path:
         The name of the argument, for error messages.
     given : str or path
     example : str
-        What to give, for error messages.
+        The remedy, for error messages.
 
     """
     text = os.fspath(given) if isinstance(given, str | os.PathLike) else None
@@ -84,7 +84,7 @@ def check_utf8(path: Path) -> None:
 def regular(path: Path) -> Path:
     """Return the path of a file or folder; raise OSError for a pipe, socket or device.
 
-    To open a pipe is to wait, and a device may have no end.
+    Opening a pipe waits, and a device may be infinite.
     """
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -136,7 +136,7 @@ def write_whole(
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove partial files of processes of this machine that were killed."""
+    """Remove partial files of killed processes of this machine."""
     for path in folder.glob(".*"):
         found = UNFINISHED.fullmatch(path.name)
         if found and found["host"] == host() and not alive(int(found["process"])):
@@ -145,9 +145,9 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def system_error(error: Exception) -> OSError | None:
-    """Return what the system said, such as that the disk is full; None if it is not the cause.
+    """Return the system's error, such as a full disk; None if it is not the cause.
 
-    Of that, some libraries, such as polars, give only the words.
+    Some libraries, such as polars, only include its text.
     """
     if isinstance(error, OSError):
         return error
@@ -156,7 +156,7 @@ def system_error(error: Exception) -> OSError | None:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse the path of a folder, which need not exist, if there is something else."""
+    """Refuse the path of a folder, which need not exist, if it is something else."""
     for one in (folder, *folder.parents):
         if os.path.lexists(one):
             if not one.is_dir():
@@ -166,7 +166,7 @@ def check_folder(folder: Path) -> None:
 
 
 def refuse_others(*outputs: Path) -> None:
-    """Refuse outputs that exist, unless we wrote them and nobody changed them since.
+    """Refuse outputs that exist, unless preftd wrote them and nobody changed them since.
 
     Commands call this before they compute anything.
     """
@@ -181,7 +181,7 @@ def refuse_others(*outputs: Path) -> None:
 
 
 def write_output(path: Path, write: Callable[[BinaryIO], object]) -> Path:
-    """Write a file that users named; an older one is replaced only if it is ours.
+    """Write a file that users named; an older one is replaced only if preftd wrote it.
 
     Parameters
     ----------
@@ -208,13 +208,13 @@ def write_output(path: Path, write: Callable[[BinaryIO], object]) -> Path:
 
 
 def remove_output(path: Path) -> None:
-    """Remove a file that we wrote, if it is there."""
+    """Remove a file that preftd wrote, if it exists."""
     refuse_others(path)
     path.unlink(missing_ok=True)
 
 
 def mark(folder: Path) -> None:
-    """Create a folder of ours, or refuse one that holds anything but is not marked as ours."""
+    """Create a folder, or refuse one that is not empty and that preftd did not make."""
     if os.path.lexists(folder) and not is_marked(folder):
         check_folder(folder)
         if folder.is_symlink() or any(one.name != RECORD for one in folder.iterdir()):
@@ -224,15 +224,15 @@ def mark(folder: Path) -> None:
 
 
 def is_marked(folder: Path) -> bool:
-    """Return whether we made a folder."""
+    """Return whether preftd made a folder."""
     return not folder.is_symlink() and _head_of(folder) == _HEAD
 
 
 @contextmanager
 def sole_writer(folder: Path) -> Iterator[None]:
-    """Refuse other runs that write into the folder meanwhile, however this one ends.
+    """Lock the folder against other runs that write into it.
 
-    The folder is created if missing. If nothing is in it at the end, it is removed again.
+    The folder is created if missing. If it is empty at the end, it is removed again.
     """
     check_folder(folder)
     made = not folder.exists()
@@ -313,7 +313,7 @@ def _head_of(folder: Path) -> str | None:
 
 
 def _recorded(folder: Path) -> dict[str, set[str]]:
-    """The SHA-256 of all that we ever wrote into a folder, by name."""
+    """The SHA-256 of all files that preftd wrote into a folder, by name."""
     path, found = folder / RECORD, dict[str, set[str]]()
     if not os.path.lexists(path):
         return found
@@ -351,7 +351,7 @@ def _append(record: int, text: str) -> None:
 
 
 def _record(path: Path, digest: str) -> None:
-    """Write down that a file is ours before it gets its name."""
+    """Record a file before it gets its name."""
     known = _recorded(path.parent)
     if digest in known.get(path.name, ()):
         return

@@ -1,16 +1,16 @@
-"""How kernels are compiled, and when stored compiled code may be used again.
+"""How kernels are compiled, and when stored compiled code may be reused.
 
-Why not `numba.njit(cache=True)`? Numba stores compiled code by the file of a kernel, though a
-kernel also holds what it takes from other files: other kernels, constants, the fields of tuples.
-After a change there, the old code would run. Numba also unpickles, and so runs, whatever it finds
-in its folder. Here, compiled code
+Why not `numba.njit(cache=True)`? Numba stores compiled code by the file of a kernel, although a
+kernel also contains code of other files: other kernels, constants, the fields of tuples. After a
+change there, the old code would run. Numba also unpickles, and thus runs, any file in its folder.
+Here, compiled code
 
-- is stored under a hash of all that a kernel depends on, so that what runs is what the files say;
-- is loaded only from folders and files that are ours and that nobody else can write to or replace;
-- is compared with a checksum before it is unpickled: what is damaged is compiled again.
+- is stored under a hash of all that a kernel depends on, so that it always matches the files;
+- is loaded only from the user's folders and files, which nobody else can write to or replace;
+- is compared with a checksum before it is unpickled: damaged files are recompiled.
 
-And Ctrl-C waits for a kernel that is being compiled: what is raised in a callback of LLVM is
-swallowed, and the code is missing ever after.
+Ctrl-C waits while a kernel is being compiled: an exception in a callback of LLVM is swallowed, and
+the code stays missing.
 
 Numba has no public interface for another store, so `_Stored` takes the place of a dispatcher's
 private `_cache`.
@@ -47,7 +47,7 @@ from preftd._src.command import hold_interrupts
 from preftd._src.terminal import print_line, standard_error
 
 CHECKSUM = 32
-"""The bytes of a checksum, with which each stored file begins."""
+"""The length of the checksum at the start of each stored file."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -64,7 +64,7 @@ def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> An
     ----------
     function : callable
     signature : numba signature, or list of them, optional
-        The only types of arguments; the function is then compiled at once.
+        The types of arguments; the function is then compiled at once.
     **options
         Further options of `numba.njit`, such as `fastmath`.
 
@@ -100,7 +100,7 @@ def _once(compile_for: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 class _Stored:
-    """The stored code of one kernel, as numba asks for it: a file for each signature."""
+    """The stored code of one kernel for numba: a file for each signature."""
 
     def __init__(self, dispatcher: Any, folder: Path) -> None:
         python = "py{}{}".format(*sys.version_info)
@@ -110,12 +110,12 @@ class _Stored:
 
     @functools.cached_property
     def _name(self) -> str:
-        """The first part of the names of all its files; known once all modules are loaded."""
+        """The prefix of its files; known once all modules are loaded."""
         return f"{self._prefix}{content_of(self._dispatcher)}."
 
     @property
     def cache_path(self) -> str:
-        """Where the files are, for `stats` of a dispatcher."""
+        """The folder of the files, for `stats` of a dispatcher."""
         return str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -135,7 +135,7 @@ class _Stored:
         return rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Store the code for a signature, and remove that of files as they were before."""
+        """Store the code for a signature, and remove that of older files."""
         if data.library.has_dynamic_globals:  # addresses in this process
             return
         path = self._path(sig, data.codegen)
@@ -151,14 +151,14 @@ class _Stored:
             say_not_stored(error.strerror or str(error))
 
     def _path(self, sig: Any, codegen: Any) -> Path:
-        """The file for a signature: its name is a hash of what the code depends on."""
+        """The file for a signature; its name is a hash of everything that the code depends on."""
         arguments = tuple(map(_fields, getattr(sig, "args", sig)))
         key = f"{sig} {arguments} {codegen.magic_tuple()}"
         return self._folder / f"{self._name}{sha256(key.encode()).hexdigest()[:16]}.code"
 
 
 def _fields(argument: Any) -> tuple[Any, ...]:
-    """The class and fields of a tuple and of the tuples in it: its name has neither."""
+    """The class and fields of a tuple and of nested tuples, which its name lacks."""
     inner: Any = argument if isinstance(argument, types.BaseTuple) else ()
     kind = getattr(argument, "instance_class", tuple)
     names = kind.__module__, kind.__qualname__, getattr(argument, "fields", ())
@@ -166,12 +166,12 @@ def _fields(argument: Any) -> tuple[Any, ...]:
 
 
 def _checksum(path: Path, code: bytes) -> bytes:
-    """A hash of a file's name and content: code of another kernel is as wrong as damaged code."""
+    """A hash of a file's name and content: so code of another kernel is detected like damage."""
     return sha256(path.name.encode() + code).digest()
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file that only we can read; other processes see the old one or the whole new one."""
+    """Write a private file atomically."""
     descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with open(descriptor, "wb") as file:
@@ -182,14 +182,15 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
-LIBRARY = __name__.partition(".")[0]
+LIBRARIES = (__name__.partition(".")[0], "benchmarks")
+"""The packages on whose files kernels depend; the second is next to src."""
 _CONSTANT = (bool, int, float, complex, str, bytes, tuple, enum.Enum, np.generic, np.ndarray)
 
 
 def read_files(function: FunctionType) -> None:
-    """Read the file of a kernel and those of what its module has imported.
+    """Read the file of a kernel and those that its module has imported.
 
-    Called while modules are loaded: a file that changes later is not what this process runs.
+    Called while modules are loaded, since this process does not run later changes.
     """
     for value in (function, *function.__globals__.values()):
         module = _module_of(value)
@@ -222,7 +223,7 @@ def content_of(dispatcher: Any) -> str:
 
 
 def _sorted(options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Options as the same text in every process, though some are sets."""
+    """Options as text that is the same in every process, although some are sets."""
     return sorted(
         (name, str(sorted(value) if isinstance(value, set) else value))
         for name, value in options.items()
@@ -251,26 +252,26 @@ def _text(value: Any) -> str:
 
 
 def _module_of(value: Any) -> ModuleType | None:
-    """The module of the library that something was defined in, or is."""
+    """The module of these packages that an object is, or was defined in."""
     found = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     name = str(found)
-    return sys.modules[name] if name.partition(".")[0] == LIBRARY else None
+    return sys.modules[name] if name.partition(".")[0] in LIBRARIES else None
 
 
 @functools.cache
 def _hash_of(module: ModuleType) -> str:
-    """A hash of the file of a module as it is when this is first asked."""
+    """A hash of the file of a module at the first call."""
     spec: Any = module.__spec__
     return sha256(spec.loader.get_data(spec.origin)).hexdigest()
 
 
 PACKAGE = Path(__file__).parent
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Links are not followed, and a pipe is not waited for."""
+"""Flags: do not follow links, do not wait for pipes."""
 
 
 class NotStoredWarning(RuntimeWarning):
-    """Compiled code cannot be stored, or not in the folder that would come first."""
+    """Compiled code cannot be stored, or not in the preferred folder."""
 
 
 class _NotPrivateError(Exception):
@@ -279,7 +280,7 @@ class _NotPrivateError(Exception):
 
 @functools.cache
 def kernel_folder() -> Path | None:
-    """Return the folder for compiled code; None, said once, if there is none."""
+    """Return the folder for compiled code; None, with one warning, if there is none."""
     for base, own in _candidates():
         try:
             folder = _private_folder(base, own)
@@ -299,7 +300,7 @@ def kernel_folder() -> Path | None:
 
 @functools.cache
 def say_not_stored(cause: str) -> None:
-    """Say once that compiled code is not stored: the user waits for it again and again."""
+    """Warn once that compiled code is not stored."""
     _say(
         f"compiled code cannot be stored ({cause}), so every process compiles it again: "
         "set NUMBA_CACHE_DIR to a folder with free space that you can write to."
@@ -323,9 +324,9 @@ def read_own_file(path: Path) -> bytes | None:
 
 
 def _candidates() -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """The user's choice, the package itself, the user's caches, the temporary folder.
+    """Candidates: the user's choice, the package itself, the user's caches, the temporary folder.
 
-    Each as a folder that may serve other purposes, and the names of those in it that are ours.
+    Each as a folder that may serve other purposes, and the names of preftd's folders in it.
     """
     here = f"preftd-{sha256(str(PACKAGE).encode()).hexdigest()[:16]}"  # of this copy
     settings: Any = config
@@ -344,7 +345,7 @@ def _candidates() -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def _private_folder(base: Path, own: tuple[str, ...]) -> Path:
-    """A folder in `base`, made if it is missing, that nobody else can write to or replace."""
+    """A folder in `base`, created if missing, that nobody else can write to or replace."""
     real = Path(os.path.realpath(base))
     for way in (base.absolute(), real):  # links on the way, then what they lead to
         for part in (*reversed(way.parents), way):
@@ -377,7 +378,7 @@ def _is_ours_alone(found: os.stat_result) -> bool:
 
 
 def _others_replace(found: os.stat_result) -> bool:
-    """Whether others can replace what we make in a folder."""
+    """Whether others can replace files in a folder."""
     if os.name != "posix" or found.st_mode & stat.S_ISVTX:
         return False
     by_group = found.st_mode & stat.S_IWGRP and not _is_private_group(found.st_gid)
@@ -385,7 +386,7 @@ def _others_replace(found: os.stat_result) -> bool:
 
 
 def _is_private_group(group: int) -> bool:
-    """Whether only we are in a group: some systems give each user one that can write by default."""
+    """Whether a group has no other members: some systems give each user a group."""
     import grp  # noqa: PLC0415  (not on Windows)
     import pwd  # noqa: PLC0415  (not on Windows)
 

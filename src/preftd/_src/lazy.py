@@ -1,4 +1,4 @@
-"""Packages whose names are loaded on first use: nobody waits for what they do not use."""
+"""Packages whose names are loaded on first use."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -8,7 +8,7 @@ from typing import Any
 def lazy(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return what a package calls `__getattr__` and `__dir__`.
+    """Return `__getattr__` and `__dir__` for a package.
 
     Parameters
     ----------

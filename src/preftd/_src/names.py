@@ -8,30 +8,30 @@ from typing import Any
 from preftd._src.arrays import InputError, short
 
 FEW = 12
-"""Up to this many names are listed in a message."""
+"""The most names that a message lists."""
 CONTROL = ("Cc", "Cs", "Zl", "Zp")
-"""Categories of characters that end a line of a table, steer a terminal or cannot be written."""
+"""Unicode categories that end a line, control a terminal or cannot be encoded."""
 
 
 def is_one_line(text: str) -> bool:
-    """Return whether a text can stand in a table: one line, without control characters."""
+    """Return whether a text fits into a table: one line, without control characters."""
     return not any(unicodedata.category(letter) in CONTROL for letter in text)
 
 
 def is_text(given: Any) -> bool:
-    """Return whether this is text that can be written: it has no half of a pair of surrogates."""
+    """Return whether this is text that can be encoded, without lone surrogates."""
     return isinstance(given, str) and not any(unicodedata.category(x) == "Cs" for x in given)
 
 
 def nearest(kind: str, name: Any, known: Collection[str]) -> None:
-    """Refuse a name that is not known, and suggest the nearest one.
+    """Refuse an unknown name, and suggest the nearest one.
 
     Parameters
     ----------
     kind : str
         What the name stands for, such as "task".
     name : str
-        What was typed; anything else than text is refused as well.
+        The name typed; anything but text is refused, too.
     known : collection of str
 
     """

@@ -17,9 +17,9 @@ RESULTS = Path("results")
 
 
 QUIET = {"RAY_DEDUP_LOGS_SKIP_REGEX": "."}
-"""What Ray says of processes that die is not for the terminal; the command says it itself."""
+"""Hide Ray's messages on dead processes; the command reports them itself."""
 SOON = {"RAY_NUM_REDIS_GET_RETRIES": "5"}
-"""A cluster that does not let us in is asked for some seconds only."""
+"""Limit the time of attempts to join a cluster."""
 
 
 class ExecutorName(StrEnum):
@@ -65,7 +65,7 @@ Mixed = Annotated[
 def executor_maker(
     name: ExecutorName, workers: int | None, address: str | None, mixed: bool
 ) -> "MakeExecutor":
-    """Return what makes the executor that the options choose."""
+    """Return a function that makes the executor of the options."""
     if name == ExecutorName.LOCAL:
         for option in ("--address",) * (address is not None) + ("--mixed",) * mixed:
             raise InputError(f"{option} is given without a cluster: add --executor ray.")

@@ -1,4 +1,4 @@
-"""Random generators, each seeded by the names of what it draws.
+"""Random generators, seeded by names.
 
 The same names give the same numbers, whatever else is drawn, in any order and in any process.
 """

@@ -1,4 +1,4 @@
-"""Names of tasks and rules: those of Gymnasium, and those that plug-ins add.
+"""Names of tasks and rules, also for Gymnasium and plug-ins.
 
 This module refers to tasks and rules by name, so that importing preftd does not load them.
 """
@@ -56,9 +56,9 @@ def register_environments() -> None:
 
 
 def register_task(name: str, make: Callable[..., Task]) -> None:
-    """Add a task, which then has a name everywhere.
+    """Add a task under a name.
 
-    `tasks.make`, `gymnasium.make` and the command `preftd tasks` know it.
+    `tasks.make`, `gymnasium.make` and the command `preftd tasks` then find it.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def register_task(name: str, make: Callable[..., Task]) -> None:
         Small letters, digits and underscores, such as "foggy_rooms"; the Gymnasium name is then
         "preftd/FoggyRooms-v0".
     make : callable
-        Returns the task, given its parameters. Each has a default; those that are to be set on
-        the command line are whole numbers.
+        Returns the task, given its parameters. Each has a default; the command line can set whole
+        numbers only.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def register_rule(name: str, make: Callable[[Any], Rule]) -> None:
 
 
 def load_plugins() -> None:
-    """Import the modules that installed packages name as plug-ins, which register what they add."""
+    """Import the plug-in modules of installed packages, which register tasks and rules."""
     from importlib.metadata import entry_points  # noqa: PLC0415  (takes a while)
 
     for plugin in entry_points(group=PLUGINS):
@@ -160,7 +160,7 @@ def _check_name(kind: str, name: Any, known: Collection[str]) -> None:
 
 
 def _check_callable(kind: str, name: str, make: Any) -> None:
-    """Refuse what cannot be called, such as a task itself."""
+    """Refuse anything that is not callable, such as a task itself."""
     if not callable(make):
         raise InputError(
             f"{kind} {name!r} is registered with a {type(make).__name__}: give a function that "

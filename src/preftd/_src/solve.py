@@ -40,7 +40,7 @@ _SINGULAR = (
     "the linear system is singular to working precision: lower the discount, or make the end of an "
     "episode more likely."
 )
-_TOO_LARGE = "the solution of the linear system overflows: rescale what is summed, such as rewards."
+_TOO_LARGE = "the solution of the linear system overflows: rescale the summands, such as rewards."
 
 
 @final

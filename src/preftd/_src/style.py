@@ -30,7 +30,7 @@ PAD = 0.1
 
 
 class Look(NamedTuple):
-    """How a method is drawn."""
+    """Colour, line, marker and hatch of a method."""
 
     colour: str
     line: str | tuple[float, tuple[float, ...]]
@@ -52,7 +52,7 @@ LOOKS = {
     "ETD-variable": Look("#56B4E9", (0, (6, 1.2, 1.5, 1.2)), "xxxx", "D"),
     "PTD": Look("#111111", "solid", "", "o"),
 }
-"""The look of each rule, and of the paper's two ways to set the interest of ETD."""
+"""The look of each rule, and of the paper's two interests of ETD."""
 
 
 OTHERS = (
@@ -188,7 +188,7 @@ def looks(algorithms: "DataFrame", columns: Sequence[str]) -> dict[tuple[str, ..
 def _variant(look: Look, number: int, others: int, taken: Sequence[object]) -> Look:
     """Variant `number` (from 1) of a rule, after `others` variants of any rule.
 
-    Its line, hatch and marker are not among those of rules (`taken`).
+    Its line, hatch and marker differ from those of rules (`taken`).
     """
     lines = [line for line in LINES if line not in taken]
     hatches = [hatch for hatch in HATCHES if hatch not in taken]
@@ -225,7 +225,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def number_text(value: float, spec: str = ".3g") -> str:
     """Return a number as figures and tables show it: with a minus sign and a raised exponent.
 
-    What rounds to 0 has no sign. For people only: programs cannot read these numbers.
+    A number that rounds to 0 has no sign. For people only: programs cannot read these numbers.
 
     Examples
     --------
@@ -266,27 +266,28 @@ TYPED: Any = {"parse_math": False}
 MARK = 3.0
 """The size of markers, in points."""
 TITLE_SIZE, LABEL_SIZE, TICK_SIZE = 9.0, 8.0, 7.5
-"""Sizes of letters, in points: of titles, of names of axes, and of their numbers and legends."""
+"""Font sizes in points: titles, names of axes, and their numbers and legends."""
 SMALL_SIZE, NOTE_SIZE, TINY_SIZE = 7.0, 6.5, 6.0
-"""Those of what is next to lines, of notes below figures, and of numbers in pictures of tasks."""
+"""Font sizes of labels next to lines, of notes below figures, and of numbers in pictures of
+tasks."""
 RETURN_COLOUR, WARNING_COLOUR = "#888888", OTHERS[2].colour
-"""Colours of returns that followed, and of rows that are not trusted."""
+"""Colours of observed returns, and of rows that are not trusted."""
 SHADE, LIGHT_SHADE, DARK_SHADE = 0.18, 0.13, 0.25
-"""The opacity of bands, of those of black, and of those that thick lines stand out from."""
+"""The opacity of bands, of black bands, and of bands behind thick lines."""
 HAIR, EDGE, THIN, MEDIUM, THICK = 0.6, 0.7, 0.8, 1.0, 2.0
-"""Widths of lines, in points: of those that guide the eye, of edges of marks that may be hollow, of
-intervals and arrows, and of those that stand out."""
+"""Widths of lines, in points: guides, edges of hollow marks, intervals and arrows, and emphasised
+lines."""
 OBSERVABLE, HIDDEN, GOAL = "#fbf7ef", "#c3c6cc", "#6b4226"
 """Colours of states: light if observable, grey if hidden, brown where episodes end."""
 OUTLINE, CART = "#222222", "#333333"
-"""Colours of the edges of states, with what is written there, and of a cart."""
+"""Colours of the edges of states and their text, and of a cart."""
 
 
 # -- figures of the paper
 
 PAGE, COLUMN = 7.2, 5.4
-"""Widths of figures, in inches: of a page; and one whose letters of 7.5 points can still be read
-when it is scaled down to a column of a page, 3.3 inches."""
+"""Widths of figures, in inches: of a page, and of figures that stay readable when scaled down to a
+column of 3.3 inches."""
 PAPER_RC: Any = RC | {
     "axes.labelsize": LABEL_SIZE,
     "xtick.labelsize": TICK_SIZE,
@@ -296,9 +297,9 @@ PAPER_RC: Any = RC | {
 }
 """Matplotlib settings for figures of the paper."""
 DOTTED = (0, (1, 1.5))
-"""The line of what is compared with a method that has a line of its own."""
+"""The line of a reference for a method that has its own line."""
 INK, TEXT, GREY, FAINT, PALE = "#111111", "#444444", "#777777", "#999999", "#EEEEEE"
-"""Colours of what is not a method, from dark to light."""
+"""Colours of everything but methods, from dark to light."""
 RUN, SHADED = "#5f86ad", "#f3ecdf"
 """Colours of single runs, and of hidden states behind them."""
 
@@ -321,7 +322,7 @@ class Band(NamedTuple):
 def draw_band(
     axes: "Axes", look: Look, band: Band, width: float, *, marked: bool
 ) -> "list[Artist]":
-    """Draw a line and, if all intervals are finite, a band around it; return what was drawn."""
+    """Draw a line and, if all intervals are finite, a band around it; return the artists."""
     x, centre, low, high = band
     drawn: list[Artist] = []
     drawn += axes.plot(x, centre, linewidth=width, **look.line_style(marked=marked))
@@ -341,7 +342,7 @@ def draw_band(
 
 
 def axes_or_new(given: Any, width: float, height: float) -> "Axes":
-    """Return the axes that a user gave, or those of a new figure; the size is in inches."""
+    """Return the user's axes, or those of a new figure; the size is in inches."""
     from matplotlib.axes import Axes  # noqa: PLC0415  (slow to load)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -353,7 +354,10 @@ def axes_or_new(given: Any, width: float, height: float) -> "Axes":
 
 
 def save_figure(axes: "Axes", *paths: Path) -> None:
-    """Write the figure of these axes to PNG, SVG or PDF files; older ones of ours are replaced."""
+    """Write the figure of these axes to PNG, SVG or PDF files.
+
+    Older ones by preftd are replaced.
+    """
     for path in paths:
         if path.suffix not in (".png", ".svg", ".pdf"):
             raise InputError(f"{path} does not end in .png, .svg or .pdf: change the ending.")

@@ -1,13 +1,14 @@
-"""Text for people, on a terminal or elsewhere: what files and users wrote cannot steer it."""
+"""Text for people, on a terminal or elsewhere, with control characters escaped."""
 
 import os
 import sys
 import unicodedata
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TextIO
 
 KEPT = "\n\t"
-"""Control characters that are printed as they are."""
+"""Control characters that are printed unchanged."""
 
 
 def printable(text: str) -> str:
@@ -31,7 +32,7 @@ def _is_harmless(character: str) -> bool:
 
 
 def print_line(text: str, stream: TextIO | None = None) -> None:
-    """Print a line, or several, at once, to a stream (default: standard output)."""
+    """Print one or more lines at once to a stream (default: standard output)."""
     into = stream or sys.stdout
     into.write(f"{printable(text)}\n")  # at once, as another thread may have something to say
     into.flush()
@@ -54,6 +55,26 @@ def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
     ]
 
 
+def hanging(name: str, text: str, indent: int) -> str:
+    """Return a name and a text next to it, wrapped to 80 columns; below it if the name is long.
+
+    Examples
+    --------
+    >>> print(hanging("corridor", "One decision.", 12))
+    corridor    One decision.
+    >>> print(hanging("corridor(length=10)", "One decision.", 4))
+    corridor(length=10)
+        One decision.
+
+    """
+    lines = wrap(text, 80 - indent) or [""]
+    if len(name) + 2 <= indent:
+        lines[0] = name.ljust(indent) + lines[0]
+    else:
+        lines.insert(0, name)
+    return f"\n{' ' * indent}".join(lines)
+
+
 def standard_error() -> TextIO:
-    """Return standard error; where it is closed, a stream that forgets what it is told."""
+    """Return standard error; if it is closed, a stream that discards text."""
     return sys.stderr or open(os.devnull, "w")

@@ -10,7 +10,7 @@ from _thread import RLock
 
 
 class Turn(RLock):  # type: ignore[misc]  # only typeshed calls it final
-    """The lock of one object, held by its methods; a copy of the object gets a lock of its own.
+    """The lock of one object, held by its methods; a copy of the object gets its own lock.
 
     Examples
     --------

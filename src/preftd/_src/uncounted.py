@@ -1,9 +1,9 @@
 """Arrays without reference counts.
 
-Numba counts who holds an array, with an atomic operation each time that one is taken out of a tuple
-or handed on: in a loop over steps with some forty of these, half of the time. A kernel whose
-caller holds its arrays until it returns need not count. So kernels that allocate hand what they
-allocated to another that does the work, and that one starts with `uncounted(...)` arguments.
+Numba counts references to arrays, with an atomic operation each time that one is taken out of a
+tuple or passed on: in a loop with forty of these, half of the time. A kernel whose caller keeps its
+arrays alive need not count. So kernels that allocate call another one that does the work, which
+starts with `uncounted(...)` arguments.
 """
 
 from typing import Any, TypeVar

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium.vector import SyncVectorEnv
 
@@ -13,6 +14,7 @@ from preftd._src.tasks.environment import TaskEnvironment
 from preftd.experience import (
     Fourier,
     Identity,
+    MemoryTraces,
     OneHot,
     Polynomial,
     Recorder,
@@ -54,6 +56,16 @@ def read(_: Any, found: Any) -> Any:
 
 def environment() -> Any:
     return TaskEnvironment(coin())
+
+
+def remembering() -> MemoryTraces:
+    found = MemoryTraces(environment())
+    found.reset(seed=0)
+    return found
+
+
+def traced(subject: Any, answer: Any) -> Any:
+    return answer, subject.unwrapped._state, subject._traces
 
 
 def environments() -> Any:
@@ -190,6 +202,37 @@ ROWS = [
         lambda: {"observation": np.array([0.5, 1])},
         lambda: TileCoding([0, 0], [1, 1], [2, 2], 2),
         free={"observation": FLAT},
+    ),
+    Row(
+        "experience.memory_traces",
+        lambda: {
+            "observations": np.array([[0.5, 1], [1, 0], [0, 2]]),
+            "is_first": np.array([True, False, True]),
+            "decays": np.array([0.5, 0.9]),
+        },
+        free={"observations": f"{SIGNED}, wider", "decays": "longer, shorter"},
+    ),
+    Row(
+        "experience.MemoryTraces",
+        lambda: {"env": gymnasium.make("CartPole-v1"), "decays": np.array([0.5, 0.9])},
+        look=lambda _, made: made.reset(seed=0),
+        changes="env",
+        free={"decays": "longer, shorter"},
+    ),
+    Row(
+        "experience.MemoryTraces.reset",
+        lambda: {"seed": 3},
+        remembering,
+        look=traced,
+        free={"seed": "zero, int32, int64, trillion, None"},
+    ),
+    Row(
+        "experience.MemoryTraces.step",
+        lambda: {"action": 0},
+        remembering,
+        look=traced,
+        outside={"action": (2,)},
+        free={"action": "zero"},
     ),
     Row(
         "experience.Recorder",

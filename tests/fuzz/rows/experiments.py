@@ -51,7 +51,7 @@ def summary() -> dict[str, Any]:
 
 
 def ran() -> dict[str, Any]:
-    return {"study": study(), "out": mkdtemp(), "workers": 1, "executor": Here()}
+    return {"study": study(), "out": mkdtemp(), "workers": 1, "executor": Here(), "callback": print}
 
 
 def described() -> dict[str, Any]:

@@ -61,5 +61,6 @@ COMPILED = "XLA crashes at a bound on memory, as here; refusals are in tests/in_
 UNCHECKED = {
     **dict.fromkeys(("jax.beta_advantages", "jax.beta_returns", "jax.coefficients"), COMPILED),
     **dict.fromkeys(("jax.token_advantages", "jax.JaxModule.start"), COMPILED),
+    "jax.JaxModule.for_rule": "as Linear.for_rule",
     "jax.checked": "as checkify of jax: its function is called later",
 }

@@ -16,6 +16,7 @@ from preftd.preferences import (
     Observability,
     PerState,
     Signal,
+    Uncertainty,
 )
 
 SIGNALS = (
@@ -23,6 +24,7 @@ SIGNALS = (
     Observability(),
     PerState([0.0, 0.25, 0.5, 0.75, 1.0]),
     Function(lambda x: float(x.max() == 1)),
+    Uncertainty(lambda x: [x.max(), x.min()], scale=0.5),
     Displacement({0: 0.5}),
 )
 ANY_MEMORY = {"memory": "*"}
@@ -78,6 +80,7 @@ ROWS = [
     ),
     Row("preferences.PerState", lambda: {"beta": np.array([0.5, 1])}, free={"beta": GIVEN}),
     Row("preferences.Function", lambda: {"function": len}),
+    Row("preferences.Uncertainty", lambda: {"ensemble": len, "scale": 0.5}, free={"scale": "huge"}),
     Row("preferences.Learned", lambda: {"linear": True}),
     Row(
         "preferences.Displacement",
@@ -124,6 +127,7 @@ ROWS = [
     ),
     Row("preferences.PerState.per_state", lambda: {"task": coin()}, lambda: PerState([0.5])),
     Row("preferences.Function.per_state", lambda: {"task": coin()}, lambda: Function(len)),
+    Row("preferences.Uncertainty.per_state", lambda: {"task": coin()}, always(SIGNALS[4])),
     *map(_per_state, SIGNALS[:2]),
     *(
         Row(

@@ -100,6 +100,7 @@ ROWS = [
 UNCHECKED = {
     "rules.Rule.advance": "step for floats, which learners have checked",
     "rules.ETD.gain": "a formula: step and coefficients check, then call it",
+    "rules.Rule.bootstrap": "a formula: step and coefficients check, then call it",
     "rules.PTD.gain": "a formula: step and coefficients check, then call it",
     "rules.TD.gain": "a formula: step and coefficients check, then call it",
     "rules.FromBeta.of": "a formula: step and coefficients check, then call it",

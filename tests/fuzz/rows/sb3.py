@@ -17,5 +17,7 @@ UNCHECKED = {
     "sb3.PreferenceBuffer.get": _CALLED,
     "sb3.PreferenceBuffer.load_state": _CALLED,
     "sb3.PreferenceCallback": _THEIRS,
+    "sb3.PreferenceMaskablePPO": _THEIRS,
     "sb3.PreferencePPO": _THEIRS,
+    "sb3.PreferenceRecurrentPPO": _THEIRS,
 }

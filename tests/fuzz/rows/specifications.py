@@ -209,6 +209,10 @@ ROWS = [
         Row(f"learners.{type(spec).__name__}.learner", learner, always(spec), free=SIZES)
         for spec in (Linear(), Network(4), Pretrained(training()))
     ),
+    *(
+        Row(f"learners.{type(spec).__name__}.for_rule", lambda: {"rule": PTD()}, always(spec))
+        for spec in (Linear(), Network(4), Pretrained(training()), ActorCritic())
+    ),
     Row(
         "learners.LeastSquares.learner",
         lambda: {"size": 3, "rule": PTD(), "step_size": None, "seed": 1},
@@ -223,7 +227,12 @@ ROWS = [
             free=SIZES,
             look=began,
         )
-        for spec in (Linear(), Network(4), Pretrained(training()), custom())
+        for spec in (
+            Linear("backward"),
+            Network(4, "backward"),
+            Pretrained(training(), Linear("backward")),
+            custom(),
+        )
     ),
     Row(
         "learners.LeastSquares.start",

@@ -66,7 +66,7 @@ def vector_held() -> VectorValueLearner:
 
 
 def spec() -> TorchModule:
-    return TorchModule(module)
+    return TorchModule(module, view="backward")
 
 
 def gradients() -> list[Any]:
@@ -190,6 +190,7 @@ ROWS = [
         lambda: {"factory": module, "view": "held", "bounded": True, "name": "own"},
         free={"name": "word, long word, line, nothing"},
     ),
+    Row("torch.TorchModule.for_rule", lambda: {"rule": ETD()}, spec),
     Row(
         "torch.TorchModule.start",
         start,

@@ -1,6 +1,6 @@
 """Encoders turn observations into features: identity, one-hot, tiles, polynomials, cosines.
 
-An encoder returns a vector of features, or `Indices`: where the ones are in a vector of zeros.
+An encoder returns a vector of features, or `Indices`: the positions of ones in a vector of zeros.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from preftd._src.arrays import InputError, Vector, as_array, as_count, whole
 from preftd._src.experience.indices import LARGEST, Indices
 
 MOST_NUMBERS = 1_000_000
-"""So many numbers an encoder may hold: with more, each observation would take too long."""
+"""The most numbers in an encoder: with more, each observation would take too long."""
 
 
 class Encoder(Protocol):
@@ -81,14 +81,14 @@ class OneHot:
 
 
 class TileGrid(NamedTuple):
-    """The numbers of a tile coding, for compiled code; grids are the rows of `shifts`."""
+    """The parameters of a tile coding, for compiled code; grids are the rows of `shifts`."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     width: NDArray[np.float64]
     """Of a tile, shape (entries,)."""
     shape: NDArray[np.int64]
-    """How many tiles each grid has along each entry, shape (entries,)."""
+    """The number of tiles of each grid along each entry, shape (entries,)."""
     shifts: NDArray[np.float64]
     """In tiles, shape (tilings, entries)."""
 
@@ -149,7 +149,7 @@ class TileCoding:
 
     @property
     def grid(self) -> TileGrid:
-        """Its numbers, for compiled code."""
+        """Its parameters, for compiled code."""
         shape = np.array(self._shape, dtype=np.int64)
         return TileGrid(self._low, self._high, self._width, shape, self._shifts)
 

@@ -73,7 +73,7 @@ class Writer:
     ) -> None:
         """Record an action taken at the last observation, its reward and what was seen next.
 
-        All is checked first: a step that is refused leaves no trace.
+        Everything is checked first: a step that is refused changes nothing.
         """
         code, (observation, own_info) = self._code, self._now
         chosen = as_action(action)
@@ -149,11 +149,11 @@ class Writer:
         self._code = -len(self._rows)
 
     def _checked(self, encoded: Indices) -> NDArray[np.int32]:
-        """The indices, checked to be as many as before."""
+        """The indices, checked to be as many as in earlier observations."""
         indices = as_indices("the encoder's result", encoded, self._size)
         if indices.size == 0 or self._ones not in (None, indices.size):
             raise InputError(
-                f"the encoder returned {indices.size} indices, and {self._ones or 1} before: "
+                f"the encoder returned {indices.size} indices, but {self._ones or 1} earlier: "
                 "let it return the same number for every observation, at least one."
             )
         self._ones = indices.size
@@ -191,7 +191,7 @@ def as_action(action: Any) -> int | None:
 
 
 def state_of(info: Mapping[str, Any]) -> int | None:
-    """Return the state, if it is known: an info may have something else of that name."""
+    """Return the state, if it is known; `info` may contain something else by that name."""
     state = info.get("state")
     if isinstance(state, int | np.integer) and abs(int(state)) <= LARGEST:
         return int(state)
@@ -212,7 +212,7 @@ def _states(infos: list[Mapping[str, Any]]) -> NDArray[np.int32] | None:
 
 
 def _observable(infos: list[Mapping[str, Any]]) -> NDArray[np.bool_] | None:
-    """Whether each observation shows its state, if that is known of all."""
+    """Whether each observation shows its state, if this is known for all."""
     if not infos or not all("observable" in info for info in infos):
         return None
     return np.array([as_flag("info['observable']", info["observable"]) for info in infos])
@@ -357,7 +357,7 @@ class VectorRecorder:
 
 
 class OneStream(Protocol):
-    """What a vector environment feeds with the episodes of one of its environments."""
+    """Receives the episodes of one environment of a vector environment."""
 
     def begin(self, observation: Any, info: Mapping[str, Any]) -> None:
         """Start an episode with this observation."""
@@ -365,7 +365,7 @@ class OneStream(Protocol):
     def step(
         self, action: Any, reward: Any, seen: Any, terminated: Any, truncated: Any, info: Any
     ) -> Any:
-        """Take in what an action led to."""
+        """Record the result of an action."""
 
 
 @final
@@ -394,9 +394,9 @@ class VectorStreams:
             self._streams[i].begin(self._seen[i], info_of(info, i))
 
     def call(self, act: Callable[[Any, NDArray[np.bool_]], Any]) -> Iterator[Any]:
-        """Call `step` once, and yield what each stream makes of it, in the order of environments.
+        """Call `step` once, and yield the result of each stream, in the order of environments.
 
-        act  gives the actions for observations, and for those that are only reset by this call
+        act returns the actions for observations, and for environments that this call only resets
         """
         mode = self._mode
         if mode is AutoresetMode.DISABLED and self._over.any():

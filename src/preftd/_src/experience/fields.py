@@ -1,6 +1,6 @@
 """The fields of an `Experience` and the columns of a log, checked where they enter the library.
 
-Compiled loops look up rows by codes without asking whether they are there.
+Compiled loops look up rows by codes without checks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INTEGERS = {
     "state": (0, int(INT32.max)),
     "action": (int(INT32.min), int(INT32.max)),
 }
-"""Whole numbers, and what they lie between; for codes, that depends on other fields."""
+"""Whole numbers and their ranges; for codes, the range depends on other fields."""
 _OPTIONAL = ("state", "observable", "observation", "action", "rho", "action_before", "reward_end")
 
 
@@ -65,7 +65,7 @@ def checked_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_only_view(field: Any) -> Any:
-    """A read-only view of an array; anything else as it is."""
+    """A read-only view of an array; anything else unchanged."""
     if isinstance(field, np.ndarray) and field.flags.writeable:
         field = field.view()
         field.setflags(write=False)
@@ -99,7 +99,7 @@ def _flags(name: str, given: Any) -> NDArray[np.bool_]:
 
 
 def _integers(name: str, given: Any, axes: int, limits: tuple[int, int]) -> NDArray[np.int32]:
-    """Whole numbers as int32, checked to lie within limits while they are what was given."""
+    """Whole numbers as int32, whose limits are checked before the conversion."""
     plain = type(given) is np.ndarray and given.dtype.kind in "iu"
     array = _shaped(name, given if plain else as_array(name, given), axes)
     least, most = limits
@@ -160,17 +160,17 @@ def _check_episodes(found: Mapping[str, Any]) -> None:
         t = int(np.argmax(apart)) + 1
         raise InputError(
             f"is_first[{t}] is {first[t]} and is_last[{t - 1}] is {last[t - 1]}: let an episode "
-            "start where the one before has ended, and only there."
+            "start where the previous one has ended, and only there."
         )
-    # Where an episode starts, its discount is 0; elsewhere it is that of the step before.
+    # Where an episode starts, its discount is 0; elsewhere it is that of the previous step.
     odd = discount_t[1:] != found["discount_tp1"][:-1] * ~first[1:]
     if odd.any():
         t = int(np.argmax(odd)) + 1
         before = "an episode starts" if first[t] else f"discount_tp1[{t - 1}] is"
         value = "" if first[t] else f" {found['discount_tp1'][t - 1]:g}"
         raise InputError(
-            f"discount_t[{t}] is {discount_t[t]:g}, but {before}{value}: give that of the step "
-            "before, and 0 where an episode starts."
+            f"discount_t[{t}] is {discount_t[t]:g}, but {before}{value}: give that of the previous "
+            "step, and 0 where an episode starts."
         )
 
 
@@ -182,7 +182,7 @@ _OTHERS: dict[str, Callable[[str, Any], Any]] = {
     "reward_end": number,
     "action_before": lambda name, given: as_count(name, given, *_INTEGERS["action"]),
 }
-"""How the other fields are read."""
+"""The dtypes of the other fields."""
 
 
 def coded(

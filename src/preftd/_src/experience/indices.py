@@ -16,7 +16,7 @@ from preftd._src.arrays import InputError, are_flags, as_array, short
 LARGEST = 2**31 - 1
 """Indices, codes and actions are stored in four bytes."""
 FEW = 64
-"""Below this many numbers, the least is found faster in a list than in an array."""
+"""Below this size, the minimum of a list is faster than that of an array."""
 
 
 @final
@@ -59,7 +59,7 @@ class Indices:
 
 
 def chosen_rows(name: str, given: slice | ArrayLike, rows: int) -> slice | NDArray[np.intp]:
-    """Return which rows are meant: a slice as it is, or their numbers, from 0 to rows − 1."""
+    """Return an index of rows: a slice unchanged, or row numbers from 0 to rows − 1."""
     if isinstance(given, slice):
         return given
     array = as_array(name, given)

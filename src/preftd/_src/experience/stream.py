@@ -14,10 +14,10 @@ An episode that ends with discount 0 has terminated. One that ends with another 
 truncated: its last step bootstraps from x_{t+1}, an observation that no step starts from, and the
 trace is cut all the same, because the next `discount_t` is 0.
 
-A code c says what is observed. c < 0 is row −1 − c of `dense`. c ≥ 0 stands for features that are 1
-at a few indices and 0 elsewhere: at index c itself, or at the indices active[c] if `active` is
-given. So a one-hot vector costs four bytes, and one that is seen twice (as x_{t+1}, then as x_t) is
-stored once.
+A code c identifies an observation. c < 0 is row −1 − c of `dense`. c ≥ 0 stands for features that
+are 1 at a few indices and 0 elsewhere: at index c itself, or at the indices active[c] if `active`
+is given. So a one-hot vector costs four bytes, and one that occurs twice (as x_{t+1}, then as x_t)
+is stored once.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ Flags = NDArray[np.bool_]
 
 
 class Visit(NamedTuple):
-    """One step as a preference sees it; what is not known is None."""
+    """One step as a preference sees it; unknown fields are None."""
 
     observation: Vector
-    """Shape (n,): what the environment showed, or the features if nothing else was kept."""
+    """Shape (n,): the raw observation, or the features if it was not stored."""
     is_first: bool
     state: int | None = None
     observable: bool | None = None
@@ -76,8 +76,8 @@ class Visit(NamedTuple):
     td_error: float | None = None
     """The learner's last TD error, for a signal that watches the learner; 0 at first."""
     reward_end: float | None = None
-    """At the start of an episode, the reward that ended the one before; None if that was truncated,
-    or if it is not known."""
+    """At the start of an episode, the reward that ended the previous one; None if that one was
+    truncated, or if it is unknown."""
 
 
 @final
@@ -85,8 +85,7 @@ class Visit(NamedTuple):
 class Experience:
     """Steps of one or more episodes in a row; the head of this file describes the arrays.
 
-    They are copied, checked to fit together, and cannot be written to: to change some, make another
-    experience with `dataclasses.replace`.
+    They are copied, checked and read-only: to change some, use `dataclasses.replace`.
     """
 
     size: int
@@ -107,7 +106,7 @@ class Experience:
     observable: Flags | None = None
     """Whether each step shows its state, where that is known."""
     observation: Dense | None = None
-    """What was observed before it was turned into features, where that differs."""
+    """The observations before encoding, where they differ from features."""
     action: Codes | None = None
     rho: Vector | None = None
     """None means that the data come from the target policy: ρ = 1."""
@@ -123,7 +122,7 @@ class Experience:
 
     @classmethod
     def unchecked(cls, **given: Any) -> Self:
-        """Experience from fields that the library made itself: they are known to fit together."""
+        """Experience from fields that the library made itself, without checks."""
         made = object.__new__(cls)
         vars(made).update(_DEFAULTS)
         vars(made).update({name: read_only_view(field) for name, field in given.items()})
@@ -156,9 +155,9 @@ class Experience:
         Parameters
         ----------
         features : array of shape (steps, size), or Indices
-            The features x_t. With `Indices`, the index of the only 1 in each; then give `size`.
-            NaN stands for what was not observed: give these steps β = 0, and a learner that then
-            does not look at them (docs/learners.md).
+            The features x_t. With `Indices`, the index of the single 1 in each; then give `size`.
+            NaN means not observed: give these steps β = 0, and use a learner that then ignores them
+            (docs/held.md).
         reward : array of shape (steps,)
             The reward r_{t+1} that follows x_t.
         discount : float or array of shape (steps,)
@@ -168,8 +167,8 @@ class Experience:
             The log's last step counts as truncated if it is not terminated.
         final : array of shape (truncations, size), Indices, or "last"
             What was observed after each truncated step, in order. With "last", the last row of each
-            truncated episode is that, for logs that have no other: no step leaves it, so there are
-            fewer steps than rows.
+            truncated episode is its final observation, for logs that have no other: no step leaves
+            it, so there are fewer steps than rows.
         size : int
             The number of features, needed with `Indices`.
         action : array of shape (steps,)
@@ -191,6 +190,11 @@ class Experience:
         if rewards.ndim != 1:
             raise InputError(f"reward has shape {rewards.shape}: give one number for each step.")
         steps = rewards.size
+        codes, rows, width = coded("features", features, size)
+        if codes.size != steps:
+            raise InputError(
+                f"features has {codes.size} rows but there are {steps} rewards: give one for each."
+            )
         stop = flags("terminated", terminated, steps)
         cut = flags("truncated", False if truncated is None else truncated, steps) & ~stop
         if steps:
@@ -199,11 +203,6 @@ class Experience:
         check_unit_interval("discount", discount_tp1)
         is_last = stop | cut
         is_first = np.concatenate([[True], is_last[:-1]])[:steps]
-        codes, rows, width = coded("features", features, size)
-        if codes.size != steps:
-            raise InputError(
-                f"features has {codes.size} rows but there are {steps} rewards: give one for each."
-            )
         following = np.concatenate([codes[1:], codes[:1]])
         # A terminated step has no next state; its own stands in, multiplied by a discount of 0.
         following[stop] = codes[stop]
@@ -248,7 +247,7 @@ class Experience:
         return self._decoded(self.code_tp1[chosen_rows("which", which, len(self))])
 
     def observations(self) -> Dense:
-        """Return what was observed, shape (steps, n): raw observations if kept, else features."""
+        """Return observations, shape (steps, n): raw ones if stored, else features."""
         return self.features() if self.observation is None else self.observation
 
     def visit(self, step: int) -> Visit:
@@ -258,7 +257,7 @@ class Experience:
         return self._visit(step, self._observed(slice(step, step + 1))[0])
 
     def visits(self) -> Iterator[Visit]:
-        """Yield all steps one by one; many are decoded at a time."""
+        """Yield all steps one by one, decoding many at a time."""
         for first in range(0, len(self), _AT_A_TIME):
             seen = self._observed(slice(first, first + _AT_A_TIME))
             yield from (self._visit(first + k, one) for k, one in enumerate(seen))
@@ -319,7 +318,7 @@ class Experience:
 
 
 _AT_A_TIME = 256
-"""Steps that `visits` decodes together."""
+"""The number of steps that `visits` decodes at a time."""
 _WHOLE = ("size", "dense", "active", "reward_before", "action_before", "reward_end")
 _PER_STEP = tuple(f.name for f in fields(Experience) if f.name not in _WHOLE)
 _DEFAULTS = {f.name: f.default for f in fields(Experience) if f.default is not MISSING}

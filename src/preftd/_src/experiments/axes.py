@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 OneOrMore: TypeAlias = Kind | Sequence[Kind] | Mapping[str, Kind]
-"""One, several, or several with labels."""
+"""One member, several, or several with labels."""
 StepSizes: TypeAlias = Sequence[StudyStepSize]
 Labelled: TypeAlias = tuple[tuple[str, Kind], ...]
 UNMENTIONED = ("preferences", "learners")
@@ -44,7 +44,7 @@ UNMENTIONED = ("preferences", "learners")
 
 
 class Labels(NamedTuple):
-    """What a study calls an algorithm on a task."""
+    """The labels of an algorithm on a task."""
 
     task: str
     rule: str
@@ -62,11 +62,11 @@ class Axes:
     preferences: Labelled[Signal]
     learners: Labelled[Any]
     step_sizes: Mapping[str, tuple[StudyStepSize, ...]]
-    """Of each rule, by its label; nothing if no learner takes any."""
+    """Step sizes by the label of the rule; empty if no learner takes any."""
 
     @classmethod
     def of(cls, study: "Study") -> Self:
-        """Labels where there are none, and refusals of what cannot be used."""
+        """Fill in missing labels, and refuse unusable members."""
         methods = _members("learners", study.learners)
         methods = {name: as_learner(name, given) for name, given in methods.items()}
         signals = _members("preferences", study.preferences)
@@ -141,7 +141,7 @@ def _labelled(
         # A study that is changed hands on its members with the empty labels that it gave them.
         unmentioned = name in UNMENTIONED and (len(members) == 1 or not label_of(member))
         if not label.strip() and not unmentioned:
-            raise InputError(f"{name} has the label {short(label)}: give one that can be read.")
+            raise InputError(f"{name} has the label {short(label)}: give readable text.")
     return tuple(zip(labels, members.values(), strict=True))
 
 
@@ -162,7 +162,7 @@ def _check_labels(name: str, labels: list[Any]) -> None:
 
 
 def _check_content(name: str, axis: str, member: Any) -> None:
-    """Refuse what could not be found again."""
+    """Refuse what has no content to hash."""
     if axis == "tasks" and makes_tasks(member):
         return  # the tasks that a function makes count, not the function
     try:
@@ -172,7 +172,7 @@ def _check_content(name: str, axis: str, member: Any) -> None:
 
 
 def made_task(label: str, source: TaskSource, seed: int, acting: bool) -> Any:
-    """The task of a seed; a message that there is none names the field.
+    """The task of a seed; errors name the field.
 
     For learners that act, it need not be a `Task`.
     """
@@ -200,7 +200,7 @@ def _name_of_task(task: TaskSource) -> str:
 
 
 def _name_of_preference(preference: Signal) -> str:
-    """What it is made of, without the marks that tell versions of the user's code apart."""
+    """Its content, without the marks of versions of the user's code."""
     return re.sub(r"#[0-9a-f]{8}", "", text(content(preference)))
 
 

@@ -1,9 +1,9 @@
 """From a study to its cells: every setting on every task and seed.
 
 A cell is one run: a trial, which is a task with a seed, and a setting, which is an algorithm with a
-step size. The id of a cell is a hash of everything that its results depend on, and of nothing else:
-not of labels, not of other cells, not of how results are scored. It is the id of the trial followed
-by the id of the setting, so that a hundred thousand cells are some thousand trials and some tens of
+step size. The id of a cell is a hash of everything that its results depend on, and of nothing else,
+such as labels, other cells or the score. It is the id of the trial followed by the id of the
+setting, so a hundred thousand cells take a few thousand hashes of trials and a few dozen of
 settings.
 """
 
@@ -21,6 +21,7 @@ from preftd._src.experiments.inputs import as_seeds, size_of
 from preftd._src.experiments.learning import Algorithm, TaskSource, Trial, makes_tasks
 from preftd._src.experiments.study import Chosen, Search, Study
 from preftd._src.learners.step_size import StudyStepSize
+from preftd._src.learners.views import for_rule
 
 HALF = 16
 """Hexadecimal digits of the id of a trial, and of that of a setting."""
@@ -37,17 +38,17 @@ class Setting(NamedTuple):
     step_size: StudyStepSize | None
     """None for a learner that takes none."""
     rule: str
-    """What its rule consists of, as text; so for the next two."""
+    """The content of its rule, as text; likewise for the next two."""
     preference: str
     learner: str
     schedule: str
     """How the step size decreases, as text; empty if it does not."""
     ours: bool
-    """Whether it consists of this library's code alone, so that its duration can be estimated."""
+    """Whether it uses only code of this library, so that its duration can be estimated."""
 
 
 class TaskFailure(NamedTuple):
-    """Stands for the task of a trial that could not be made."""
+    """Replaces the task of a trial that could not be made."""
 
     name: str
     reason: str
@@ -64,7 +65,7 @@ class StudyCell(NamedTuple):
     setting: Setting
 
     def described(self) -> dict[str, str | int | float | None]:
-        """What the cell consists of, for messages and manifests."""
+        """A description of the cell, for messages and manifests."""
         setting = self.setting
         return {
             "label": ", ".join(filter(None, setting.labels)),
@@ -80,7 +81,10 @@ class StudyCell(NamedTuple):
 
 
 class CellGroup(NamedTuple):
-    """Cells of one trial: they learn side by side. Many groups share one tuple of settings."""
+    """Cells of one trial, which learn from the same experience.
+
+    Many groups share one tuple of settings.
+    """
 
     stage: str
     """search or report."""
@@ -102,13 +106,13 @@ class CellGroup(NamedTuple):
 
 
 def ids_of(groups: Iterable[CellGroup]) -> list[str]:
-    """Ids of all cells of some groups; a cell that has two labels comes twice."""
+    """Ids of all cells of some groups; a cell that has two labels occurs twice."""
     return list(chain.from_iterable(group.ids for group in groups))
 
 
 @final
 class Expansion:
-    """The cells of a study; its parts are described once, for the search and the report."""
+    """The cells of a study; its parts are hashed once, for the search and the report."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -175,13 +179,14 @@ class Expansion:
 def _algorithms(study: Study) -> Iterator[Setting]:
     """Settings without a task and a step size."""
     axes = study.axes
-    described = {
-        id(member): content(member)
-        for _, member in (*axes.rules, *axes.preferences, *axes.learners)
-    }
-    for (rule, r), (preference, p), (learner, f) in product(
-        axes.rules, axes.preferences, axes.learners
+    described = {id(member): content(member) for _, member in (*axes.rules, *axes.preferences)}
+    # What a learner leaves to the rule is settled here, so that it is a part of the id.
+    settled = {(r, f): for_rule(one, rule) for r, rule in axes.rules for f, one in axes.learners}
+    described |= {id(one): content(one) for one in settled.values()}
+    for (rule, r), (preference, p), learner in product(
+        axes.rules, axes.preferences, dict(axes.learners)
     ):
+        f = settled[rule, learner]
         parts: list[Any] = [described[id(member)] for member in (r, p, f)]
         yield Setting(
             digest(parts),
@@ -210,7 +215,7 @@ def short_hash(key: str) -> str:
 
 
 def schedule_of(alpha: StudyStepSize | None) -> str:
-    """A step size that is more than one number, as text; empty for others."""
+    """A step size that consists of several numbers, as text; empty for others."""
     return "" if alpha is None or isinstance(alpha, float) else text(content(alpha))
 
 

@@ -1,13 +1,13 @@
-"""What a thing consists of, as plain data: the same content gives the same name, anywhere.
+"""The content of a value as plain data: the same content has the same hash, anywhere.
 
 A cell's results are found by a hash of all that they depend on. Numbers, strings, arrays and
-objects are described by their values. What this library or an installed one defines goes by its
-name: the number `SCHEMA` stands for how results are computed.
+objects are described by their values. Functions and classes of this library or an installed one are
+described by name; the number `SCHEMA` stands for the way results are computed.
 
 A function or class of the user is described by its compiled code and by everything that it refers
 to: constants, helpers, defaults, closures, base classes. A module of the user is described by its
 source and by the source of the user's modules that it imports. In doubt the description changes,
-and results are computed again.
+and results are recomputed.
 """
 
 import ast
@@ -42,23 +42,23 @@ Plain: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 Describe: TypeAlias = Callable[[Any], Plain]
 """Describes the parts of a value."""
 SCHEMA = 3
-"""To be raised whenever the same description gives other results than before."""
+"""Raise it whenever the same description gives different results."""
 ADDED = {"bounded": False}
 """Fields that were added to classes of this library, each with the value that changes no results:
-it is left out, so that results stored before are found."""
+it is omitted, so that older results are still found."""
 REVISIONS = {"Learned": 10}
-"""Classes of this library whose results may change more often than all others: to be raised in
-place of `SCHEMA` when such a class gives other results, so that only these are computed again."""
+"""Revisions of classes whose results change more often: raise one instead of `SCHEMA`, so that only
+results of that class are recomputed."""
 
 
 def digest(plain: Plain) -> str:
-    """A short name for plain data: 32 hexadecimal digits, others for other data."""
+    """A hash of plain data: 32 hexadecimal digits."""
     written = json.dumps(plain, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(written.encode()).hexdigest()[:32]
 
 
 def content(value: Any) -> Plain:
-    """Plain data that say all there is to a value.
+    """Plain data that describe a value completely.
 
     >>> from preftd.preferences import Observability
     >>> content(Observability(hidden=0.1))
@@ -67,13 +67,11 @@ def content(value: Any) -> Plain:
     try:
         return _content(value, (), {})
     except RecursionError:
-        raise InputError(
-            f"a {_kind(value)} holds things within things without end: make it less deep."
-        ) from None
+        raise InputError(f"a {_kind(value)} is nested too deeply: make it flatter.") from None
 
 
 def is_ours(plain: Plain) -> bool:
-    """Whether something consists of values and of what this library defines, and nothing else.
+    """Whether something consists only of values and of code of this library.
 
     >>> from preftd.preferences import Function, Observability
     >>> is_ours(content(Observability())), is_ours(content(Function(lambda x: 1.0)))
@@ -90,7 +88,7 @@ def is_ours(plain: Plain) -> bool:
 
 
 def text(plain: Plain) -> str:
-    """Plain data as a line to be read.
+    """Plain data as a readable line.
 
     >>> from preftd import ETD
     >>> from preftd.preferences import Observability
@@ -111,10 +109,10 @@ def text(plain: Plain) -> str:
 
 
 def _content(value: Any, within: tuple[Any, ...], seen: dict[int, int]) -> Plain:
-    """The same, knowing what the value is part of and what was described already.
+    """The same, given the enclosing values and those already described.
 
-    Things may hold themselves. Functions and classes refer to each other in all directions: each is
-    described where it comes first, or a few of them could be walked through in millions of ways.
+    Values may contain themselves. Functions and classes refer to each other, so each is described
+    once, where it occurs first; otherwise there could be millions of paths.
     """
     if (name := installed_name(value)) is not None:
         return {"known": name.rpartition(".")[2] if name.startswith("preftd.") else name}
@@ -151,8 +149,8 @@ def _other(value: Any, describe: Describe) -> Plain:
     if (name := constant_name(value)) is not None:
         return {"known": name}
     raise InputError(
-        f"a {_kind(value)} has no content by which results could be found again: make tasks, "
-        "rules, preferences and learners of numbers, arrays, functions and objects that hold such."
+        f"a {_kind(value)} has no content that can be hashed: make tasks, rules, preferences and "
+        "learners of numbers, arrays, functions and objects of these."
     )
 
 
@@ -167,9 +165,7 @@ def _number(value: float, _: Describe) -> Plain:
 
 def _array(value: Any, _: Describe) -> Plain:
     if value.dtype.hasobject:
-        raise InputError(
-            "an array of Python objects has no content that could be compared: give numbers."
-        )
+        raise InputError("an array of Python objects cannot be hashed: give numbers.")
     whole = hashlib.sha256(value.tobytes()).hexdigest()
     kind = "" if type(value) is np.ndarray else f"{_kind(value)} "  # a matrix computes otherwise
     return {"name": f"{kind}{value.dtype}{list(value.shape)}", "sha256": whole}
@@ -180,7 +176,7 @@ def _set(value: Any, describe: Describe) -> Plain:
 
 
 def _mapping(value: Mapping[Any, Any], describe: Describe) -> Plain:
-    """In the order in which it is walked through."""
+    """In iteration order."""
     found = {"mapping": [[describe(name), describe(part)] for name, part in value.items()]}
     if isinstance(value, collections.defaultdict):
         return found | {"else": describe(value.default_factory)}
@@ -193,7 +189,7 @@ def _deque(value: collections.deque[Any], describe: Describe) -> Plain:
 
 
 def _object(value: Any, more: dict[str, Plain], describe: Describe) -> Plain:
-    """The class of an object and its attributes, but for those that change no results."""
+    """The class of an object and its attributes, except those that change no results."""
     kind, left_out = type(value), set()
     held: dict[str, Any] = {}
     for base in kind.__mro__:
@@ -219,7 +215,7 @@ def _sparse(value: Any, describe: Describe) -> Plain:
 
 
 def _task(value: Task, describe: Describe) -> Plain:
-    """What experience and values depend on; where states are drawn is not among it."""
+    """What experience and values depend on, which excludes the positions of states in pictures."""
     names = (
         *("name", "outcomes", "features", "discount", "start", "observable"),
         *("policy", "behaviour"),
@@ -231,11 +227,11 @@ _SLOTS = (
     *(types.MemberDescriptorType, types.GetSetDescriptorType),
     type(vars(namedtuple("_Named", "x"))["x"]),
 )
-"""Attributes of a class that say where its objects keep theirs."""
+"""Attributes of a class that describe the storage of its objects."""
 
 
 def _function(function: types.FunctionType, describe: Describe) -> Plain:
-    """Code, the global names that it looks up, modules that it imports, defaults and closure."""
+    """Code, its global names, the modules that it imports, defaults and closure."""
     scope, steps = function.__globals__, list(_instructions(function.__code__))
     names = {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     used = sorted(name for name in names & scope.keys() if not _is_special(name))
@@ -298,7 +294,10 @@ def installed(module: str) -> bool:
 
 
 def installed_name(value: Any) -> str | None:
-    """Where an installed module keeps a module, class or function; None if none does."""
+    """The name under which an installed module defines a module, class or function.
+
+    None if none does.
+    """
     if isinstance(value, types.ModuleType):
         return value.__name__ if installed(value.__name__) else None
     if isinstance(value, type):
@@ -318,14 +317,14 @@ def installed_name(value: Any) -> str | None:
 
 
 def constant_name(value: Any) -> str | None:
-    """The name under which the module of its class keeps an object, such as `scipy.stats.norm`."""
+    """The name of an object in the module of its class, such as `scipy.stats.norm`."""
     module = type(value).__module__
     kept = vars(sys.modules.get(module, types.ModuleType(module)))
     return next((f"{module}.{name}" for name, part in kept.items() if part is value), None)
 
 
 def _code(code: types.CodeType) -> Plain:
-    """What compiled code does, not where it stands."""
+    """What compiled code does, without its position."""
     constants = [_constant(value) for value in code.co_consts]
     names = [list(part) for part in (code.co_names, code.co_varnames, code.co_freevars)]
     shape = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
@@ -347,7 +346,7 @@ def _instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
 
 
 def _enclosed(cell: types.CellType) -> Any:
-    """What a function closes over; a stand-in for what has no value yet."""
+    """The closure of a function, with a placeholder for variables without a value."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -402,7 +401,7 @@ _REPRESENTED = (
     *(decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta),
     *(np.dtype, types.GenericAlias, types.UnionType, pathlib.PurePath),
 )
-"""What Python writes in full."""
+"""Types whose repr is complete."""
 
 _HANDLERS: Any = (
     ((types.NoneType, bool), lambda value, _: value),
@@ -428,4 +427,4 @@ _HANDLERS: Any = (
     ((property, functools.cached_property, staticmethod, classmethod), _wrapper),
     (Task, _task),
 )
-"""Kinds of values and how each is described; the first that fits."""
+"""Types of values and their descriptions; the first match counts."""

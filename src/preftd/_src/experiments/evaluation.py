@@ -1,4 +1,4 @@
-"""One method on one task: `evaluate` and what it finds."""
+"""One method on one task: `evaluate` and its result."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ from preftd._src.experiments.statistics import Interval, student
 from preftd._src.learners.custom import Custom
 from preftd._src.learners.linear.batch import Linear
 from preftd._src.learners.step_size import StepSize, StudyStepSize, as_step_size
+from preftd._src.learners.views import for_rule
 from preftd._src.style import RC, TYPED, WIDTH, Band, Look, axes_or_new, draw_band, look_of
 from preftd.preferences import as_preference
 from preftd.rules import Rule
@@ -67,7 +68,7 @@ def evaluate(
     """Learn on a task with each step size and seed; measure the error after each episode.
 
     The error is the mean over the task's observable states of (prediction − value)². A run that
-    diverges is marked in `.diverged`; its errors are what they are, infinite in the end.
+    diverges is marked in `.diverged`; its errors are not clipped.
 
     Parameters
     ----------
@@ -80,16 +81,16 @@ def evaluate(
     step_sizes : sequence of float or Decreasing
         Decreasing step sizes are for linear learners; None for a learner that takes none.
     episodes : int
-        How many episodes each run has.
+        Number of episodes of each run.
     seeds : int or sequence of int
         Which seeds, or how many (0, 1, …).
     learner : specification or factory
         `Linear(...)`, `Network(...)`, `LeastSquares(...)`, or a function of size, step size and
-        seed that makes a learner of yours.
+        seed that makes a learner of yours (default: `Linear()`, in the view of the rule).
     workers : int
-        How many seeds are computed at the same time, in threads (default: one for each core; one
-        for custom learners, whose libraries may share random numbers between threads). The result
-        does not depend on it.
+        The number of seeds that are computed at the same time, in threads (default: one for each
+        core; one for custom learners, whose libraries may share random numbers between threads).
+        The result does not depend on it.
 
     Returns
     -------
@@ -105,7 +106,7 @@ def evaluate(
     >>> found.errors.shape
     (10, 3, 100)
     >>> found.best_step_size
-    0.1
+    0.3
 
     """
     method, signal = as_learner("learner", learner), as_preference(preference)
@@ -115,6 +116,7 @@ def evaluate(
     episodes = as_count("episodes", episodes, 1, MOST_STEPS)
     check_task("task", task)
     check_rule("rule", rule)
+    method = for_rule(method, rule)
     if acts(method):
         raise InputError(f"learner is {short(learner)}, which acts: give it to a Study.")
     sizes = _step_sizes(step_sizes, method)
@@ -153,17 +155,17 @@ def _step_sizes(given: Sequence[StudyStepSize] | None, learner: Any) -> list[Ste
 @final
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What `evaluate` found: errors by seed, step size and episode."""
+    """The result of `evaluate`: errors by seed, step size and episode."""
 
     errors: NDArray[np.float64]
     """Shape (seeds, step sizes, episodes); infinite where predictions are not finite."""
     trivial: Vector
-    """The error of predicting 0 everywhere, shape (seeds,); 1 where that is right."""
+    """The error of predicting 0 everywhere, shape (seeds,); 1 where this error is 0."""
     seeds: tuple[int, ...]
     step_sizes: tuple[StepSize | None, ...]
     rule: str
     learner: str = ""
-    """Its name in figures, beside that of the rule."""
+    """Its name in figures, next to the rule's."""
 
     def __post_init__(self) -> None:
         read_only(self.errors)
@@ -175,7 +177,7 @@ class Evaluation:
 
     @property
     def diverged(self) -> NDArray[np.bool_]:
-        """Whether each run was ever far from the truth, shape (seeds, step sizes)."""
+        """Whether each run diverged, shape (seeds, step sizes)."""
         return np.asarray(self.errors.max(axis=2) > DIVERGED * self.trivial[:, None])
 
     def curve(self, level: float = 0.95) -> Interval:
@@ -278,17 +280,16 @@ class Evaluation:
     def _draw(
         self, axes: Axes, label: str, points: tuple[Vector, Vector, Vector], marked: bool = False
     ) -> None:
-        """Draw means with intervals; thick if the learner is not the default one."""
+        """Draw means with intervals."""
         x, mean, width = points
         with np.errstate(invalid="ignore"):  # an infinite mean less an infinite width
             band = Band(x, mean, mean - width, mean + width)
-        thick = 2 * WIDTH if self.learner else WIDTH
         before = len(axes.lines)
-        draw_band(axes, self._look(axes), band, thick, marked=marked)
+        draw_band(axes, self._look(axes), band, WIDTH, marked=marked)
         axes.lines[before].set_label(label)
 
     def _look(self, axes: Axes) -> Look:
-        """The rule's look for its first learner in the axes, another for each further learner."""
+        """The rule's colour and line for its first learner in the axes, others for further ones."""
         drawn = _LOOKS.setdefault(axes, {})
         key = (self.rule, self.learner)
         if key not in drawn:
@@ -306,7 +307,7 @@ class Evaluation:
 
 
 _LOOKS: WeakKeyDictionary[Axes, dict[tuple[str, str], Look]] = WeakKeyDictionary()
-"""Looks of rules and learners that earlier calls have drawn, by axes."""
+"""Colours and lines of rules and learners that earlier calls have drawn, by axes."""
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """Where jobs are computed: in this process, in workers, or, by the same interface, elsewhere.
 
-An executor is given jobs and gives back their results, in any order. It knows nothing of studies or
-files, so that one for a cluster only has to carry `compute` there and its value back.
+An executor takes jobs and returns their results, in any order. It knows nothing of studies or
+files, so an executor for a cluster only has to call `compute` there and return its value.
 
-A worker is a process: jobs come in on its standard input, results go out on its standard output.
+A worker is a process that reads jobs from standard input and writes results to standard output.
 Parent and worker share nothing but these two pipes. When the parent ends, however it ends, the
-input does, and with it the worker.
+input closes, and the worker ends.
 """
 
 import errno
@@ -33,22 +33,22 @@ from preftd._src.experiments.jobs import Job, JobResult, blamed, compute, joined
 from preftd.failures import FailedError
 
 OF_WORKERS = ONE_THREAD | {"POLARS_MAX_THREADS": "1"}
-"""Workers have a core each; libraries that start threads would get in their way."""
+"""Each worker has one core, so libraries in it must not start threads."""
 
 _LENGTH = struct.Struct("<Q")
 
 
 READY = b"ready"
 STARTS = 3
-"""How many processes are started, one after the other, if each ends before it is ready."""
+"""The number of attempts to start a process that ends before it is ready."""
 
 
 class WorkerLostError(FailedError):
-    """A process that was to compute could not be started."""
+    """A worker process could not be started."""
 
 
 class WorkerEndedError(WorkerLostError):
-    """A process has ended while it was starting; another may be luckier."""
+    """A process ended while it was starting; another attempt may succeed."""
 
 
 class WorkerDiedError(Exception):
@@ -61,7 +61,7 @@ class Worker:
 
     def __init__(self) -> None:
         # In its own session, Ctrl-C on the terminal does not reach it: that is for the parent.
-        # It finds modules where the parent does, also those that lie beside a study's file.
+        # It finds modules where the parent does, also those next to a study's file.
         begin = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as w; w.serve()"
         try:
             self._process = subprocess.Popen(
@@ -91,12 +91,12 @@ class Worker:
         return result
 
     def _await(self) -> None:
-        """Wait until it can be talked to, once."""
+        """Wait until it is ready, once."""
         if not self._ready and _read(self._process.stdout) != READY:
             raise WorkerEndedError(
-                f"a process to compute in ended at once (code {self._process.wait()}), and so did "
-                f"{STARTS - 1} others in its place, which may be for lack of memory: run the same "
-                "again with fewer workers."
+                f"a worker process ended at once (code {self._process.wait()}), and so did "
+                f"{STARTS - 1} more, perhaps for lack of memory: run the same again with fewer "
+                "workers."
             )
         self._ready = True
 
@@ -123,12 +123,12 @@ def _not_started(error: OSError) -> WorkerLostError:
             "installation of Python, or its virtual environment."
         )
     return WorkerLostError(
-        f"no process to compute in can be started {cause}: run the same again with fewer workers."
+        f"no worker process can be started {cause}: run the same again with fewer workers."
     )
 
 
 def serve() -> None:
-    """Compute what comes until nothing comes any more."""
+    """Compute jobs until the input ends."""
     coming, going = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # what a study reads is not what we are sent
     os.dup2(2, 1)  # what a study prints is for people, not for the parent
@@ -155,7 +155,7 @@ def _write(pipe: Any, message: bytes) -> None:
 
 
 def _read(pipe: Any) -> bytes | None:
-    """The next message; None if there is none, or only part of one."""
+    """The next message; None if there is none, or only a part of it."""
     stream: BinaryIO = pipe
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
@@ -166,8 +166,8 @@ def _read(pipe: Any) -> bytes | None:
 
 
 PATIENCE = 5.0
-"""For how many seconds compiling needs no explanation."""
-COMPILING = "compiling code that is new here, which is done only once …"
+"""Seconds of compiling before a message explains the delay."""
+COMPILING = "compiling new code, which is done only once …"
 
 
 class Executor(Protocol):
@@ -178,7 +178,7 @@ class Executor(Protocol):
 
 
 MakeExecutor: TypeAlias = Callable[[Callable[[str], object]], AbstractContextManager[Executor]]
-"""Makes an executor, given where it says sentences: a command makes it when it has something to
+"""Makes an executor, given a function for messages; called only if there is something to
 compute."""
 
 
@@ -188,11 +188,11 @@ class Here:
 
     def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs in order."""
-        yield from map(compute, listed("jobs", jobs, "those that an executor is given"))
+        yield from map(compute, listed("jobs", jobs, "jobs that an executor receives"))
 
 
 class SeveralProcesses:
-    """What executors of several processes share: one compiles what all use, `with` ends them."""
+    """Base of executors with several processes: one compiles for all, `with` ends them."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         if not callable(say):
@@ -203,7 +203,7 @@ class SeveralProcesses:
     def _compile_first(
         self, jobs: Sequence[Job], compile_all: Callable[[Sequence[Job]], object]
     ) -> None:
-        """Have everything in the jobs compiled that is new; what takes a while is explained."""
+        """Compile everything in the jobs that is new; a message explains a long delay."""
         first = first_episodes(jobs)
         new = [job for kind, job in first.items() if kind not in self._compiled]
         if new:
@@ -229,9 +229,9 @@ class Processes(SeveralProcesses):
     Parameters
     ----------
     workers : int
-        How many (default: one for each core).
+        Number of workers (default: one for each core).
     say : callable
-        Called with a sentence if compiling takes a while.
+        Called with a message if compiling takes a while.
 
     """
 
@@ -273,7 +273,7 @@ class Processes(SeveralProcesses):
 
 @contextmanager
 def after(seconds: float, do: Callable[[str], object], given: str) -> Iterator[None]:
-    """Do something if what is within takes longer than that."""
+    """Call a function if the block takes longer than a number of seconds."""
     timer = Timer(seconds, do, [given])
     timer.daemon = True
     timer.start()
@@ -284,12 +284,12 @@ def after(seconds: float, do: Callable[[str], object], given: str) -> Iterator[N
 
 
 class _EndedError(Exception):
-    """Nobody waits for results any more."""
+    """The caller no longer waits for results."""
 
 
 @final
 class _Crew:
-    """Workers at some jobs, each fed by a thread."""
+    """Workers that compute jobs, each served by a thread."""
 
     def __init__(self, jobs: Sequence[Job], workers: list[Worker], count: int) -> None:
         self._all = list(workers)
@@ -300,7 +300,7 @@ class _Crew:
         self._todo = deque(sorted(jobs, key=lambda job: -job.work))
 
     def compile(self, jobs: Sequence[Job]) -> None:
-        """Let one worker compile what all will use, and so find on disk."""
+        """Let one worker compile what all will use; the others load it from disk."""
         for job in jobs:
             try:
                 self._attempt(0, job)
@@ -308,7 +308,7 @@ class _Crew:
                 self._replace(0)
 
     def begin(self) -> None:
-        """Set all to work."""
+        """Start all workers."""
         for number in range(len(self.workers)):
             Thread(target=self._feed, args=(number,), daemon=True).start()
 
@@ -341,7 +341,7 @@ class _Crew:
             self.results.put(error)
 
     def _attempt(self, number: int, job: Job) -> JobResult:
-        """The result of a job, from another process if one ends while it is starting."""
+        """The result of a job, with another attempt if a process ends while it is starting."""
         for _ in range(STARTS - 1):
             try:
                 return self.workers[number].compute(job)
@@ -370,9 +370,9 @@ def _next(todo: deque[Job]) -> Job | None:
 
 
 def first_episodes(jobs: Sequence[Job]) -> dict[tuple[str, str], Job]:
-    """An episode of everything that may have to be compiled, by rule and learner.
+    """One episode for everything that may need compiling, by rule and learner.
 
-    What raises there raises again where it is reported.
+    Exceptions are raised again where they are reported.
     """
     found: dict[tuple[str, str], Job] = {}
     groups = [group for job in jobs for group in job.groups]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Size = TypeVar("Size")
 MOST = 1_000_000
-"""Members that a list may have; one that never ends has more."""
+"""The most members of a list; an infinite one has more."""
 EXAMPLES = {
     "task": 'tasks.make("corridor")',
     "rule": "PTD()",
@@ -37,7 +37,7 @@ EXAMPLES = {
 
 
 def check_task(name: str, given: Any, acting: bool = False) -> None:
-    """Refuse what is neither a task nor a function that makes one for each seed.
+    """Refuse anything but a task, or a function that makes one for each seed.
 
     For learners that act, a task is anything with a name.
     """
@@ -47,7 +47,7 @@ def check_task(name: str, given: Any, acting: bool = False) -> None:
 
 
 def check_rule(name: str, given: Any) -> None:
-    """Refuse what is not a rule with a name."""
+    """Refuse anything but a rule with a name."""
     if not isinstance(given, Rule):
         raise InputError(f"{name} is {short(given)}: give one, such as {EXAMPLES['rule']}.")
     _check_text(name, given, "name")
@@ -85,7 +85,7 @@ def _check_text(name: str, given: Any, attribute: str) -> None:
 
 
 def as_seeds(name: str, given: int | Iterable[int]) -> tuple[int, ...]:
-    """Which seeds: those given, or so many, from 0."""
+    """The seeds given, or the first n, from 0."""
     chosen = given if are_several(given) else range(whole(name, given))
     seeds = tuple(whole(f"{name}[{i}]", seed) for i, seed in enumerate(listed(name, chosen, "[0]")))
     if not seeds or len(set(seeds)) < len(seeds):
@@ -102,7 +102,7 @@ def as_seed_count(name: str, given: Any) -> int:
 
 
 def are_several(given: int | Iterable[int]) -> "TypeIs[Iterable[int]]":
-    """Whether numbers are given, not one that says how many; an array may be either."""
+    """Whether these are several numbers, not a count; an array may be either."""
     return isinstance(given, Iterable) and not (isinstance(given, np.ndarray) and given.ndim == 0)
 
 
@@ -117,7 +117,7 @@ def as_step_sizes(
 
 
 def size_of(alpha: StudyStepSize | None) -> float | None:
-    """A step size as a number: where it begins if it decreases, the critic's of a pair, or None."""
+    """A step size as a number: the initial one if it decreases, the critic's of a pair, or None."""
     if isinstance(alpha, StepSizePair):
         return alpha.critic
     return alpha.initial if isinstance(alpha, Decreasing) else alpha
@@ -152,7 +152,7 @@ def listed(name: str, given: Any, example: str) -> list[Any]:
 
 
 def as_workers(given: int | None) -> int:
-    """How many workers compute at the same time (default: one for each core)."""
+    """Number of workers (default: one for each core)."""
     count = _cores() if given is None else whole("workers", given)
     if count < 1:
         raise InputError(f"workers is {given}: give 1 or more, or leave it out.")
@@ -165,7 +165,7 @@ def as_folder(name: str, given: Any) -> Path:
 
 
 def check_methods(name: str, given: Any, methods: Sequence[str]) -> None:
-    """Refuse what lacks a method, or is a class that has it."""
+    """Refuse an object without the methods, or a class instead of an object."""
     missing = [one for one in methods if not callable(getattr(given, one, None))]
     if missing or isinstance(given, type):
         raise InputError(
@@ -174,16 +174,13 @@ def check_methods(name: str, given: Any, methods: Sequence[str]) -> None:
 
 
 def heed_interrupts() -> None:
-    """Let Ctrl-C wake a thread that waits.
-
-    polars, once loaded, handles the signal in a way that has waiting go on, for hours if need be.
-    """
+    """Let Ctrl-C wake a thread that waits: the handler of polars would let it wait for hours."""
     if hasattr(signal, "siginterrupt"):
         signal.siginterrupt(signal.SIGINT, True)
 
 
 def _cores() -> int:
-    """How many cores this process may use, where that is known."""
+    """The number of cores that this process may use, if known."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""Jobs: cells that are computed together and stored in one file, and how they are computed.
+"""Jobs: cells that are computed together and stored in one file.
 
-All cells of a trial learn from one draw of experience. A cell that raises does not keep the others
-from their results.
+All cells of a trial learn from one draw of experience. If a cell raises, the others still have
+results.
 """
 
 import time
@@ -28,18 +28,19 @@ from preftd._src.experiments.learning import Lane, diverged, learn
 from preftd.tasks import Task
 
 SECONDS = 0.5
-"""About how long a job takes on a core of 2020: long against writing a file, short to lose."""
+"""About how long a job takes on a core of 2020: long compared with writing a file, short enough to
+lose."""
 UNKNOWN = SECONDS / 4
-"""What a seed counts at least if it runs the user's code, which may take any time: such jobs have
-few seeds."""
+"""The least seconds assumed for a seed that runs the user's code, whose duration is unknown: such
+jobs have few seeds."""
 
 
 class OwnWork(Protocol):
-    """Something else than cells of a study, such as a part of a log, that computes itself."""
+    """Other work than cells of a study, such as a part of a log."""
 
     @property
     def id(self) -> str:
-        """A name that no other of its kind has."""
+        """A unique name."""
 
     def compute(self) -> Any:
         """Return a `JobResult`."""
@@ -52,18 +53,18 @@ class Job:
 
     groups: tuple[CellGroup, ...]
     work: float
-    """About how many seconds it takes; used to estimate the time left."""
+    """The approximate seconds it takes; used to estimate the time left."""
     own: OwnWork | None = None
-    """Work of another kind; there are no groups then."""
+    """Work of another kind; there are then no groups."""
 
     @cached_property
     def id(self) -> str:
-        """The same for the same cells."""
+        """Equal for equal cells."""
         return short_hash("".join(self.ids)) if self.own is None else self.own.id
 
     @property
     def size(self) -> int:
-        """How many cells it has; work of another kind cannot be divided."""
+        """The number of cells; work of another kind counts as one and cannot be divided."""
         return 1 if self.own else sum(len(group.settings) for group in self.groups)
 
     @property
@@ -97,8 +98,8 @@ class Job:
 def jobs(groups: Sequence[CellGroup]) -> list[Job]:
     """Every cell of some groups once, in jobs of about `SECONDS` that hold whole seeds of a task.
 
-    Jobs do not depend on what is stored already or on the number of workers, so that an interrupted
-    run, when it is resumed, writes the same files.
+    Jobs do not depend on stored results or on the number of workers, so that a resumed run writes
+    the same files.
     """
     found = []
     for _, alike in groupby(_without_repeats(groups), key=lambda group: group[0]):
@@ -112,11 +113,11 @@ def jobs(groups: Sequence[CellGroup]) -> list[Job]:
 
 
 Kind: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""What the groups of a job have in common: stage, task and the ids of their settings."""
+"""What the groups of a job share: stage, task and the ids of their settings."""
 
 
 def _without_repeats(groups: Sequence[CellGroup]) -> Iterator[tuple[Kind, CellGroup]]:
-    """The same groups without cells that came before under other labels, and their kinds."""
+    """The groups without cells that occurred earlier under other labels, and their kinds."""
     seen: dict[str, set[str]] = {}
     ids_of_settings = {
         id(group.settings): tuple(setting.id for setting in group.settings) for group in groups
@@ -139,7 +140,7 @@ def _without_repeats(groups: Sequence[CellGroup]) -> Iterator[tuple[Kind, CellGr
 
 
 def _seconds(group: CellGroup) -> float:
-    """A rough estimate of how long a group takes."""
+    """A rough estimate of the seconds that a group takes."""
     task, episodes = group.trial.task, group.trial.episodes
     if not isinstance(task, Task):
         return UNKNOWN
@@ -166,7 +167,7 @@ class Failure(NamedTuple):
 @final
 @dataclass(frozen=True)
 class JobResult:
-    """What was computed for a job."""
+    """The results of a job."""
 
     job: str
     """Its id."""
@@ -178,14 +179,14 @@ class JobResult:
     """Of the same cells."""
     failures: tuple[Failure, ...] = ()
     seconds: float = 0.0
-    """How long it took, once everything was ready."""
+    """The seconds it took, after everything was ready."""
     exact: bool = True
     """Whether this machine would compute the same bytes; if not, they are equal to rounding."""
 
 
 def compute(job: Job) -> JobResult:
-    """The results of a job: what an executor calls wherever it computes."""
-    instance("job", job, Job, "one that an executor was given")
+    """The results of a job: an executor calls this wherever it computes."""
+    instance("job", job, Job, "a job that an executor received")
     if job.own is not None:
         found: JobResult = job.own.compute()
         return found
@@ -196,7 +197,7 @@ def compute(job: Job) -> JobResult:
 
 
 def joined(job: Job, sizes: Sequence[int], parts: Sequence[JobResult]) -> JobResult:
-    """The result of a job from those of its parts, which have so many cells each."""
+    """The result of a job from the results of its parts, given their numbers of cells."""
     firsts = np.cumsum([0, *sizes[:-1]])
     names = [measure.name for measure in job.groups[0].trial.measures]
     return JobResult(
@@ -218,7 +219,7 @@ def blamed(job: Job, error: str) -> JobResult:
 
 
 def all_failed(group: CellGroup, error: str, trace: str) -> JobResult:
-    """The result of cells that have none, for one reason."""
+    """The result of cells that all failed for one reason."""
     nothing = np.empty((0, group.trial.episodes))
     measured = {measure.name: nothing for measure in group.trial.measures}
     failures = tuple(Failure(cell, error, trace) for cell in group.ids)
@@ -226,7 +227,7 @@ def all_failed(group: CellGroup, error: str, trace: str) -> JobResult:
 
 
 def _compute(group: CellGroup) -> JobResult:
-    """The result of a group; the step sizes of an algorithm learn side by side."""
+    """The result of a group; the step sizes of an algorithm learn together."""
     task = group.trial.task
     if isinstance(task, TaskFailure):
         return all_failed(group, f"InputError: {task.reason}", task.traceback)
@@ -234,7 +235,7 @@ def _compute(group: CellGroup) -> JobResult:
     lanes = _learn(group, [tuple(row for row, _ in pairs) for _, pairs in alike])
     spoiled = {rows: lane for rows, lane in lanes.items() if lane.error and len(rows) > 1}
     if spoiled:
-        # One step size may have spoiled it for the others beside it: each is tried alone.
+        # One step size may have made the others fail: each is tried alone.
         alone = _learn(group, [(row,) for rows in spoiled for row in rows])
         for rows, lane in spoiled.items():
             for row in rows:
@@ -244,7 +245,7 @@ def _compute(group: CellGroup) -> JobResult:
 
 
 def _learn(group: CellGroup, some: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Lane]:
-    """Let some cells learn, given the rows of those that are side by side; their lanes by rows."""
+    """Let some cells learn, given the rows of those that learn together; their lanes by rows."""
     lanes = {}
     for rows in some:
         settings = [group.settings[row] for row in rows]
@@ -274,7 +275,7 @@ def _result(group: CellGroup, lanes: dict[tuple[int, ...], Lane]) -> JobResult:
 
 def _add_note(error: BaseException | None, beside: BaseException | None) -> None:
     if error is not None and beside is not None and str(error) != str(beside):
-        error.add_note(f"Beside other step sizes it failed with: {_line(beside)}")
+        error.add_note(f"Together with other step sizes it failed with: {_line(beside)}")
 
 
 def _line(error: BaseException) -> str:

@@ -1,8 +1,8 @@
 """Learning and measuring: the one loop behind `evaluate` and every study.
 
-A seed's experience is drawn once, some episodes at a time, and every learner learns from it before
-more is drawn: memory stays small, the data stay in the cache, and all learners see the same. An
-algorithm that acts draws its own experience instead.
+A seed's experience is drawn once, some episodes at a time, and every learner learns from them
+before more are drawn, so memory stays small and all learners see the same. An algorithm that acts
+draws its own experience instead.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from preftd.rules import Carried, Rule, stream_coefficients
 from preftd.tasks import Task
 
 PIECE_STEPS = 6000
-"""About how many steps are drawn at a time, in whole episodes: long against what each piece costs
-by itself, and few enough for the cache."""
+"""About how many steps are drawn at a time, in whole episodes: many compared with the overhead of a
+piece, few enough for the cache."""
 DIVERGED = 1e6
-"""An error above so many times the error of predicting 0 means divergence."""
+"""An error above this multiple of the error of predicting 0 means divergence."""
 FAILURES = (Exception, SystemExit)
-"""What the user's code may raise; it concerns the algorithm alone."""
+"""Exceptions of the user's code, which concern only that algorithm."""
 
 TaskSource: TypeAlias = Any
 """A task, or a function that makes one for each seed."""
@@ -43,7 +43,7 @@ class Acting(Protocol):
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
 
     def run(
         self,
@@ -62,7 +62,7 @@ Method: TypeAlias = Specification
 
 
 class Trial(NamedTuple):
-    """One draw of experience, and what is measured of those that learn from it."""
+    """One draw of experience, and the measures of those that learn from it."""
 
     task: Any
     seed: int
@@ -107,7 +107,7 @@ def task_of(source: TaskSource, seed: int) -> Task:
 
 
 def pieces(task: Task, seed: int, episodes: int) -> Iterator[Experience]:
-    """So many episodes of a seed, some at a time."""
+    """The episodes of a seed, some at a time."""
     sampler = task.sampler(seed)
     together = max(1, round(PIECE_STEPS / task.mean_episode_length))
     for first in range(0, episodes, together):
@@ -123,7 +123,7 @@ class RunningSignal:
         self._piece: Experience | None = None
 
     def along(self, piece: Experience) -> Vector:
-        """β of the next piece, or of the same once more."""
+        """β of the next piece, or of the same one again."""
         if piece is not self._piece:
             self._beta, self._memory = self._preference.stream(piece, self._memory)
             self._piece = piece
@@ -132,7 +132,7 @@ class RunningSignal:
 
 @final
 class RunningCoefficients:
-    """What one rule and preference make of experience that arrives in pieces."""
+    """The coefficients of one rule and preference for experience that arrives in pieces."""
 
     def __init__(self, rule: Rule, signal: RunningSignal) -> None:
         self._rule, self._signal, self._carried = rule, signal, Carried()
@@ -147,7 +147,7 @@ class RunningCoefficients:
 
 @final
 class Lane:
-    """An algorithm with some step sizes, which learn side by side until one of them fails."""
+    """An algorithm with some step sizes, which learn together until one of them fails."""
 
     def __init__(self, algorithm: Algorithm, step_sizes: Sequence[Any]) -> None:
         self.algorithm, self.step_sizes = algorithm, list(step_sizes)
@@ -157,7 +157,7 @@ class Lane:
         """By the name of the measure, step sizes × episodes."""
 
     def start(self, trial: Trial) -> None:
-        """Get ready to learn."""
+        """Prepare to learn."""
         rule, preference, given = self.algorithm
         learner: Any = given
         shape = (len(self.step_sizes), trial.episodes)
@@ -171,15 +171,15 @@ class Lane:
             )
 
     def learn(self, steps: Steps | Experience, scored: Scored, known: Mapping[str, Vector]) -> None:
-        """Learn from a piece, and note its measures; `known` are those that all lanes share."""
+        """Learn from a piece, and record its measures; `known` are those that all lanes share."""
         with self._noting_failure():
-            name = "what the learner gave as errors"
+            name = "errors"
             found = as_array(name, self._batch.learn(steps, scored), finite=False)
             wanted = (int(steps.is_last.sum()), len(self.step_sizes))
             if found.shape != wanted:
                 raise InputError(
-                    f"the learner gave errors of shape {found.shape}: give one for each episode "
-                    f"and step size, {wanted}."
+                    f"the learner returned errors of shape {found.shape}: give one for each "
+                    f"episode and step size, {wanted}."
                 )
             check_not_negative(name, found)
             measured = {ERROR.name: ERROR.bounded(found.T), **known}
@@ -189,7 +189,7 @@ class Lane:
             self._episode = until
 
     def act(self, trial: Trial) -> None:
-        """Let an algorithm that acts do all of its episodes."""
+        """Run all episodes of an algorithm that acts."""
         rule, preference, given = self.algorithm
         learner: Any = given
         with self._noting_failure():
@@ -198,7 +198,7 @@ class Lane:
             )
             if not isinstance(found, Mapping):
                 raise InputError(
-                    f"the learner's run gave {short(found)}: let it return measures by name."
+                    f"the learner's run returned {short(found)}: let it return measures by name."
                 )
             wanted = (len(self.step_sizes), trial.episodes)
             for measure in trial.measures:
@@ -207,12 +207,12 @@ class Lane:
                         f"the learner yields {', '.join(found)}, not {measure.name!r}: let `run` "
                         "return it too, or leave it out of measures."
                     )
-                name = f"what the learner gave as {measure.name!r}"
+                name = f"the learner's {measure.name!r}"
                 numbers = as_array(name, found[measure.name], finite=False)
                 if numbers.shape != wanted:
                     raise InputError(
-                        f"the learner gave {measure.name!r} of shape {numbers.shape}: give one for "
-                        f"each step size and episode, {wanted}."
+                        f"the learner returned {measure.name!r} of shape {numbers.shape}: give one "
+                        f"for each step size and episode, {wanted}."
                     )
                 self.measured[measure.name] = measure.bounded(numbers)
 
@@ -225,9 +225,9 @@ class Lane:
 
 
 def learn(lanes: Sequence[Lane], trial: Trial, stopped: Callable[[], bool] = lambda: False) -> None:
-    """Let lanes learn in a trial; what they measured, or why they failed, is in them.
+    """Let lanes learn in a trial; each then has its measures, or the reason why it failed.
 
-    `stopped` is asked now and then; if it says so, the rest is left undone.
+    `stopped` is called now and then; if it returns True, the rest is skipped.
     """
     # β of a piece is the same for all rules, and what a rule makes of it for all learners.
     betas: dict[int, RunningSignal] = {}
@@ -284,7 +284,7 @@ def _fail(lanes: Sequence[Lane], error: BaseException) -> None:
 def diverged(measured: Mapping[str, Dense], task: Any) -> NDArray[np.bool_]:
     """Which runs diverged, shape (runs,), given measures of shape (runs, episodes).
 
-    Those with an error far above that of predicting 0, or with a measure that is not finite.
+    A run diverged if an error was far above that of predicting 0, or a measure is not finite.
     """
     found = [
         numbers.max(axis=1) > DIVERGED * trivial_error(task)
@@ -296,5 +296,5 @@ def diverged(measured: Mapping[str, Dense], task: Any) -> NDArray[np.bool_]:
 
 
 def trivial_error(task: Task) -> float:
-    """The mean squared error of predicting 0 everywhere; 1 if that is right."""
+    """The mean squared error of predicting 0 everywhere; 1 if it is 0."""
     return float((task.scored.values**2).mean()) or 1.0

@@ -1,4 +1,4 @@
-"""Manifests: for each run of a study a file that says when, where and by what it was made.
+"""Manifests: a file for each run of a study, with time, machine, command and versions.
 
 Results do not depend on it; it is for people.
 """
@@ -26,7 +26,7 @@ from preftd._src.names import nearest
 PACKAGES = ("preftd", "numpy", "scipy", "numba", "llvmlite", "polars", "gymnasium")
 
 MOST_CELLS = 2**53
-"""More than any study has."""
+"""Larger than the number of cells of any study."""
 STATES = ("running", "finished", "failed", "interrupted")
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("study", "state", "started"), str),
@@ -35,16 +35,16 @@ _KINDS: dict[str, Any] = {
     **dict.fromkeys(("command", "failures"), list),
     **dict.fromkeys(("versions", "machine"), dict),
 }
-"""What each field of a file must be."""
+"""The type of each field."""
 _MEMBERS: dict[str, Any] = {
     "command": str,
     "failures": dict,
     "versions": str,
     "machine": str | int | None,
 }
-"""What the members of lists, and the values of tables, must be."""
+"""The types of members of lists, and of values of tables."""
 LONGEST = timedelta(days=3653)
-"""No run takes longer: a file that says so is wrong."""
+"""The longest plausible run in seconds."""
 
 
 @final
@@ -55,26 +55,29 @@ class Manifest:
     study: str
     command: list[str]
     state: str = "running"
-    """One of STATES; also "running" if it was killed while it was."""
+    """One of STATES; still "running" if it was killed."""
     started: str
     ended: str | None = None
     cells: int = 0
-    """How many cells the study has, as far as they are known."""
+    """The number of cells of the study known so far."""
     computed: int = 0
     rounded: int = 0
-    """How many of them this machine would compute with other last digits: they were computed on
-    other processors or versions, and are equal to rounding only."""
+    """How many of them are equal to rounding only, because other processors or versions computed
+    them."""
     failures: list[dict[str, Any]] = field(default_factory=list)
     """Each cell that raised: its description, and the traceback."""
     schema: int = SCHEMA
     versions: dict[str, str] = field(default_factory=dict)
     commit: str | None = None
-    """Of the repository that the study is from, if there is one."""
+    """The commit of the study's repository, if there is one."""
     machine: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def begin(cls, study: str, repository: Path) -> Self:
-        """Of a run that starts now; `repository` is a folder of that of the study."""
+        """The manifest of a run that starts now.
+
+        `repository` is a folder in the study's repository.
+        """
         return cls(
             study=study,
             command=list(sys.argv),
@@ -91,18 +94,18 @@ class Manifest:
         )
 
     def end(self, state: str, **counted: Any) -> Self:
-        """The same, ended now, with fields that are known by then."""
+        """The manifest with its end, and fields that are known by then."""
         ended = max(self.started, _now())  # a clock may be set back
         return replace(self, state=state, ended=ended, **counted)
 
     @property
     def duration(self) -> timedelta:
-        """How long the run took; 0 if nobody wrote down its end."""
+        """Seconds that the run took; 0 if its end is unknown."""
         return timedelta() if self.ended is None else _time(self.ended) - _time(self.started)
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read it from a file, which anybody may have written."""
+        """Read it from a file of any origin."""
         try:
             if not path.is_file():  # a pipe would be waited for
                 raise InputError("it is not a file")
@@ -126,7 +129,10 @@ class Manifest:
 
 
 def read_manifests(folder: Path) -> list[Manifest | InputError]:
-    """All manifests in a folder, the oldest first; an error in place of each that is none."""
+    """All manifests in a folder, the oldest first.
+
+    With an error in place of each unreadable one.
+    """
     found: list[Manifest | InputError] = []
     for path in sorted(folder.glob("*.json")):
         try:
@@ -137,7 +143,7 @@ def read_manifests(folder: Path) -> list[Manifest | InputError]:
 
 
 def state_of(manifest: Manifest) -> str:
-    """How a run ended; one that was killed could not write it down."""
+    """How a run ended; one that was killed could not record it."""
     process = manifest.machine.get("process")
     here = manifest.machine.get("host") == host()
     if manifest.state == "running" and here and isinstance(process, int) and process > 0:
@@ -146,9 +152,9 @@ def state_of(manifest: Manifest) -> str:
 
 
 def _checked(given: Any) -> dict[str, Any]:
-    """The fields of a manifest, as a file has them; others are of another version."""
+    """The fields of a manifest file; a file with other fields is of another version."""
     if not isinstance(given, dict):
-        raise InputError("it holds no fields")
+        raise InputError("it contains no fields")
     missing = [name for name in ("study", "command", "started") if name not in given]
     if missing:
         raise InputError(f"it has no {missing[0]}")
@@ -171,7 +177,7 @@ def _checked(given: Any) -> dict[str, Any]:
 
 
 def _fits(name: str, value: Any) -> bool:
-    """Whether a field, and what it holds, is of its type."""
+    """Whether a field, and its members, have the right type."""
     if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
         return False
     members = value.values() if isinstance(value, dict) else value

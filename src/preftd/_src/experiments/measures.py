@@ -1,4 +1,4 @@
-"""Measures: named numbers that a run yields after each episode; scores: how runs are compared."""
+"""Measures: named numbers after each episode of a run. Scores: how runs are compared."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True)
 class Measure:
-    """A number that a run yields after each episode.
+    """A number after each episode of a run.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ class Measure:
 
     @property
     def worst(self) -> float:
-        """What counts where a run yields no finite number."""
+        """The value that replaces infinite scores."""
         return -np.inf if self.maximise else np.inf
 
     def bounded(self, found: Dense) -> Dense:
-        """The same numbers, with the worst in place of those that are not finite."""
+        """The scores, with the worst value in place of those that are not finite."""
         numbers = as_array("found", found, finite=False)
         return np.where(np.isfinite(numbers), numbers, self.worst)
 
@@ -120,7 +120,7 @@ class KnownMeasure(NamedTuple):
     measure: Measure
     of_experience: Callable[[Experience, Vector | None], Vector] | None = None
     """Computes it from whole episodes, and their gains if these are known; None if it depends on
-    the learner. All learners that learn from a task's experience yield what has one."""
+    the learner. All learners that learn from a task's experience have such measures."""
 
 
 UPDATED = Measure("updated", "share of steps that update")
@@ -136,10 +136,10 @@ MEASURES = {
         KnownMeasure(Measure("preferred", "share of steps with β = 1")),
     )
 }
-"""Measures that have names; those that only learners that act yield have no function.
+"""Measures that have names; those of learners that act have no function.
 
-A return is the sum of the rewards of the episode: discounted by learners that predict it, plain by
-those that act, which also yield the discounted sum."""
+A return is the sum of the rewards of the episode: discounted for learners that predict, plain for
+learners that act, which also yield the discounted sum."""
 OF_EXPERIENCE = {name: row.of_experience for name, row in MEASURES.items() if row.of_experience}
 """Functions of measures that are computed from experience."""
 
@@ -163,7 +163,7 @@ ERRORS = {"mse": "mean squared error", "rmse": "root mean squared error"}
 @final
 @dataclass(frozen=True)
 class Score:
-    """A number for each run: the mean of a measure over the episodes that count.
+    """The score of a run: the mean of a measure over the episodes that count.
 
     Over all episodes, the mean squared error is the area under the learning curve, per episode.
 
@@ -173,9 +173,9 @@ class Score:
         "mse", the mean squared error after an episode; "rmse", its root; or the name of a measure,
         such as "return".
     ceiling : float
-        What a run, or an episode of it, counts if its score is larger or not finite (default: it
-        counts as it is, and a step size at which a run diverged is not chosen). Only for scores of
-        which less is better.
+        The largest score of a run, or of an episode of it; what is larger or not finite counts as
+        this (default: none, and a step size at which a run diverged is not chosen). Only for scores
+        where less is better.
     last : int
         How many episodes count, from the end (default: all).
     maximise : bool
@@ -228,7 +228,7 @@ class Score:
 
     @property
     def measure(self) -> Measure:
-        """What is measured, and whether more of it is better."""
+        """The measure, and whether more is better."""
         row = MEASURES.get(self._column)
         known = row.measure if row else Measure(self._column)
         label = ERRORS.get(self.kind, known.label)
@@ -238,7 +238,7 @@ class Score:
 
     @property
     def name(self) -> str:
-        """What is measured after an episode."""
+        """The measured quantity after an episode."""
         return self.measure.label
 
     @property

@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, lines of text elsewhere."""
+"""Progress of a run: a bar on a terminal, lines of text elsewhere."""
 
 import time
 from typing import TYPE_CHECKING, Protocol, TextIO, final
@@ -13,35 +13,35 @@ EVERY = 1.0
 
 
 class Progress(Protocol):
-    """What a run tells how far it is; `advance` is called by the thread that writes files."""
+    """Receives the progress of a run; the thread that writes files calls `advance`."""
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
-        """Of so many cells some are stored; the others are about so many seconds of work."""
+        """Begin: the number of cells, how many are stored, and the seconds of work left."""
 
     def advance(self, cells: int, work: float, seconds: float) -> None:
-        """So many more cells are stored, which were so much of the work and took so long."""
+        """More cells are stored: their number, their share of the work, and their seconds."""
 
     def say(self, text: str) -> None:
         """A sentence for the user."""
 
     def end(self) -> None:
-        """End of a stage; it may be called again, or before anything began."""
+        """End a stage; may be called again, or before anything began."""
 
 
 def progress_on(stream: TextIO, unit: str = "cells") -> Progress:
-    """A bar if the stream is a terminal, otherwise lines; `unit` is what is counted."""
+    """A bar if the stream is a terminal, otherwise lines; `unit` names what is counted."""
     return Bar(stream, unit) if stream.isatty() else Lines(stream, unit)
 
 
 class _Count:
-    """What was done so far, and when it began."""
+    """The work done so far, and when it began."""
 
     def __init__(self, title: str, cells: int, stored: int, work: float, unit: str) -> None:
         self.title, self.cells, self.stored, self.left = title, cells, stored, work
         self._unit = unit
         self._began, self._first, self._work = time.monotonic(), stored, work
         self._computing: float | None = None
-        """Since when; before that, processes were started and code was compiled."""
+        """The start, after processes were started and code was compiled."""
 
     def advance(self, cells: int, work: float, seconds: float) -> None:
         if self._computing is None:
@@ -50,7 +50,7 @@ class _Count:
         self.left -= work
 
     def text(self) -> str:
-        """How many cells are done, how fast, and how long the rest takes."""
+        """The number of finished cells, the rate, and the time left."""
         counted = f"{self.stored:,} of {self.cells:,} {self._unit}"
         if self._computing is None or self.stored == self._first:
             return counted
@@ -64,7 +64,7 @@ class _Count:
 
 
 def _rate(per_second: float, of: str) -> str:
-    """With two digits where there are few; slow cells are counted by the hour."""
+    """The rate, with two digits if it is small; slow cells are counted per hour."""
     rate, unit = (per_second, "s") if per_second >= 1 else (per_second * 3600, "h")
     return f"{rate:,.{0 if rate >= 10 else 1}f} {of}/{unit}"
 
@@ -77,7 +77,7 @@ def _duration(seconds: float) -> str:
 
 @final
 class Lines:
-    """A line when something begins or ends, and one every now and then."""
+    """A line when something begins or ends, and now and then in between."""
 
     def __init__(self, stream: TextIO, unit: str = "cells") -> None:
         self._stream, self._unit = stream, unit
@@ -86,13 +86,13 @@ class Lines:
         self._next = 0.0
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
-        """A line on what there is to do."""
+        """Print what there is to do."""
         self._said = -1
         self._count = _Count(title, cells, stored, work, self._unit)
         self._line()
 
     def advance(self, cells: int, work: float, seconds: float) -> None:
-        """A line, if the last is a while ago."""
+        """Print a line, if the last one is a while ago."""
         if self._count is None:
             return
         self._count.advance(cells, work, seconds)
@@ -100,11 +100,11 @@ class Lines:
             self._line()
 
     def say(self, text: str) -> None:
-        """The text as it is."""
+        """The text unchanged."""
         print_line(text, self._stream)
 
     def end(self) -> None:
-        """A last line, if there is anything new."""
+        """Print a last line, if there is anything new."""
         self._line()
         self._count = None
 
@@ -118,7 +118,7 @@ class Lines:
 
 @final
 class Bar:
-    """A bar that fills, with the same numbers beside it."""
+    """A bar that fills, with the numbers next to it."""
 
     def __init__(self, stream: TextIO, unit: str = "cells") -> None:
         from rich.console import Console  # noqa: PLC0415  (slow to load)
@@ -132,7 +132,7 @@ class Bar:
         self._count: _Count | None = None
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
-        """A new bar under those that are full."""
+        """A new bar below those that are full."""
         self._count = _Count(title, cells, stored, work, self._unit)
         self._task = self._bar.add_task(
             title, total=cells, completed=stored, text=self._count.text()
@@ -151,7 +151,7 @@ class Bar:
         self._bar.console.print(printable(text), markup=False, soft_wrap=True)
 
     def end(self) -> None:
-        """Leave the bar as it is."""
+        """Stop the bar."""
         self._bar.stop()
         self._count = None
 
@@ -163,7 +163,7 @@ def progress_here(unit: str = "cells") -> Progress:
 
 @final
 class Silent:
-    """Nobody is told anything."""
+    """No progress is shown."""
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
         """Nothing."""

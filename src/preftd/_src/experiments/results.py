@@ -1,8 +1,8 @@
-"""What a study found: its runs, the step sizes they choose, and the numbers of its figures.
+"""The results of a study: runs, chosen step sizes, and the numbers of its figures.
 
 A search tries every step size on its own seeds, and the chosen ones are reported on fresh seeds:
-the best of many noisy numbers is an optimistically biased estimate of itself. A study without a
-search chooses on the seeds that it reports, and every table says so. One whose step sizes are given
+the best of many noisy scores is biased. A study without a
+search chooses on the seeds that it reports, which every table states. A study with given step sizes
 chooses none.
 """
 
@@ -40,7 +40,7 @@ COLUMNS = {
 ALGORITHM = ["task", "rule", "preference", "learner"]
 """Columns of an algorithm on a task, which has its own step size."""
 KNOWN = [*ALGORITHM, "rule_name", "units"]
-"""The same, with what follows from them."""
+"""The same, with columns that follow from them."""
 STEP_SIZE = ["step_size", "schedule"]
 
 
@@ -56,9 +56,9 @@ class Results:
         `rule_name`, `units`, `step_size` (null for learners that take none), `schedule`, `seed`,
         `diverged`, and for each measure a list with a number for each episode.
     score : Score
-        By what runs are compared.
+        The score that compares runs.
     given : bool
-        Whether the study knew its step sizes.
+        Whether step sizes were given.
 
     Examples
     --------
@@ -133,8 +133,8 @@ class Results:
         both = by_stage.filter(pl.struct("task", "seed").is_duplicated())
         if both.height:
             raise InputError(
-                f"seed {both['seed'].sort()[0]} is there in the search and in the report: "
-                "report on other seeds than those that chose."
+                f"seed {both['seed'].sort()[0]} is in the search and in the report: "
+                "report on seeds that did not choose."
             )
 
     @cached_property
@@ -153,11 +153,10 @@ class Results:
     def chosen(self) -> pl.DataFrame:
         """For each algorithm and task, the step size with the best mean score.
 
-        It was run on all seeds, and none of its runs diverged, unless the score has a ceiling and
-        so says what that counts. Of equal ones, the first in the study counts. `chosen_on` is
-        "search", or "report" if there was no search. Algorithms that diverged with every step size
-        are not here but in `lost`. If step sizes were given, they are here in any case, and
-        `chosen_on` is "".
+        It was run on all seeds, and none of its runs diverged, unless the score has a ceiling.
+        Among equal ones, the first in the study is chosen. `chosen_on` is "search", or "report" if
+        there was no search. Algorithms that diverged with every step size are in `lost`. Given step
+        sizes are always included, and `chosen_on` is "".
         """
         found = summarise(self.tried, [*KNOWN, *STEP_SIZE]).lazy()
         if not self.given:
@@ -201,7 +200,7 @@ class Results:
 
     @cached_property
     def divergences(self) -> pl.DataFrame:
-        """How many runs diverged, of how many, by stage, algorithm and task."""
+        """The number of runs and of those that diverged, by stage, algorithm and task."""
         return self.runs.group_by("stage", *ALGORITHM, maintain_order=True).agg(
             pl.col("diverged").sum().cast(pl.Int64), pl.len().cast(pl.Int64).alias("runs")
         )

@@ -1,9 +1,9 @@
-"""Running a study: what is missing is computed and stored, and never computed again."""
+"""Running a study: missing cells are computed and stored, once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from preftd._src.arrays import InputError, Vector, short
 from preftd._src.experiments.axes import Labels
 from preftd._src.experiments.cells import (
     CellGroup,
@@ -38,14 +39,14 @@ from preftd.failures import FailedError
 STUDY: dict[str, Any] = {
     name: kind for name, kind in COLUMNS.items() if name not in ("diverged", "error")
 }
-"""What a study calls its cells."""
+"""The labels of cells in a study."""
 
 
 @final
 class Plan:
-    """The cells of a study: of the search, and as far as it is complete, of the report.
+    """The cells of a study: those of the search and, as far as it is complete, of the report.
 
-    What is stored when the plan is made decides.
+    The results stored when the plan is made decide.
     """
 
     def __init__(self, study: Study, store: Store, expansion: Expansion | None = None) -> None:
@@ -54,25 +55,25 @@ class Plan:
         self.search = cells.search
         runs = gather(study, self.search, store)
         self.unfinished = _unfinished(self.search, runs)
-        """Algorithms on tasks whose search is not complete: nothing is reported of them yet."""
+        """Algorithms on tasks whose search is not complete, which are not reported yet."""
         self.searched = _without(runs, self.unfinished)
-        """What is stored of the search, but for those."""
+        """The stored results of the search, without incomplete ones."""
         self.report = cells.report(_choose(study, self.search, self.searched))
 
     def counts(self) -> tuple[int, int]:
-        """How many of its cells are stored, and how many are not."""
+        """The number of cells that are stored, and of those that are not."""
         ids = ids_of([*self.search, *self.report])
         there = set(compress(ids, self._store.there(ids)))
         return len(there), len(set(ids)) - len(there)
 
     def results(self) -> Results:
-        """What is stored of it."""
+        """Its stored results."""
         runs = pl.concat([self.searched, gather(self._study, self.report, self._store)])
         return Results(runs, self._study.score, given=isinstance(self._study.search, Chosen))
 
 
 def gather(study: Study, groups: Sequence[CellGroup], store: Store) -> pl.DataFrame:
-    """The runs of some groups, as far as they are stored, with the study's labels."""
+    """The stored runs of some groups, with the study's labels."""
     measures = [measure.name for measure in study.measured]
     there, stored = store.read(ids_of(groups), measures)
     known = study_table(groups)
@@ -96,7 +97,7 @@ def study_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
 
 
 def _unfinished(groups: Sequence[CellGroup], runs: pl.DataFrame) -> frozenset[Labels]:
-    """Algorithms on tasks of which not all runs are stored."""
+    """Algorithms on tasks whose runs are not all stored."""
     if runs.height == sum(len(group.settings) for group in groups):
         return frozenset()
     there = set(runs["cell"].to_list())
@@ -116,7 +117,7 @@ def _without(runs: pl.DataFrame, unfinished: frozenset[Labels]) -> pl.DataFrame:
 
 
 def _choose(study: Study, searched: Sequence[CellGroup], runs: pl.DataFrame) -> Choice:
-    """The best step size of each algorithm on each task, but for those that always diverged."""
+    """The best step size of each algorithm on each task, except those that always diverged."""
     if not runs.height:
         return {}
     chosen = Results(runs, study.score).chosen.select(*ALGORITHM, *STEP_SIZE)
@@ -130,7 +131,7 @@ def _choose(study: Study, searched: Sequence[CellGroup], runs: pl.DataFrame) -> 
 
 
 KINDS = 5
-"""How many kinds of failures are reported in full; the manifest has them all."""
+"""The most kinds of failures that are reported in full; the manifest has them all."""
 
 
 class Failed(NamedTuple):
@@ -141,11 +142,28 @@ class Failed(NamedTuple):
 
 
 class CellsFailedError(FailedError):
-    """Some cells raised; all others are computed and stored."""
+    """Some cells failed; all others are computed and stored."""
 
     def __init__(self, failed: Sequence[Failed], manifest: Path) -> None:
         self.failed = failed
         super().__init__(_report(failed, manifest))
+
+
+class StoredRun(NamedTuple):
+    """A run that has just been computed and stored, under the labels of its study."""
+
+    study: str
+    stage: str
+    """search or report."""
+    task: str
+    rule: str
+    preference: str
+    learner: str
+    step_size: float | None
+    seed: int
+    diverged: bool
+    measured: dict[str, Vector]
+    """By measure, such as "error", a number for each episode."""
 
 
 def run(
@@ -156,27 +174,30 @@ def run(
     executor: Executor | None = None,
     progress: Progress | None = None,
     repository: Path | None = None,
+    callback: Callable[[StoredRun], object] | None = None,
 ) -> Results:
-    """Compute what is missing of a study and return its results.
+    """Compute the missing cells of a study and return its results.
 
-    You may stop it at any moment and run it again: what is stored is not computed again, and the
-    files are the same to the byte.
+    You may stop it at any moment and run it again: stored results are reused, and the files are the
+    same to the byte.
 
     Parameters
     ----------
     study : Study
     out : Path, str or Store
-        The folder for results, which may hold those of other studies; or a store, which studies
-        that run one after the other share so that each file is read only once.
+        The folder for results, which several studies may share; or a store, with which several
+        studies read each file only once.
     workers : int
-        How many processes compute (default: one for each core).
+        Number of processes (default: one for each core).
     executor : Executor
-        Where jobs are computed (default: in processes on this machine).
+        The executor of jobs (default: processes on this machine).
     progress : Progress
-        Where to report how far the run is (default: standard error).
+        Where to report progress (default: standard error).
     repository : Path
-        A folder of the repository that the study is from, whose commit is written down (default:
-        the current folder).
+        A folder in the study's repository, whose commit is recorded (default: the current folder).
+    callback : callable
+        Called with each `StoredRun` once it is stored, for instance to log it. It is not called
+        for runs that were stored before.
 
     Returns
     -------
@@ -184,6 +205,8 @@ def run(
 
     """
     check_study(study)
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback is {short(callback)}: give a function of one run.")
     count = as_workers(workers)
     told = progress_here() if progress is None else progress
     check_methods("progress", told, ("begin", "advance", "say", "end"))
@@ -191,13 +214,13 @@ def run(
     place = Path.cwd() if repository is None else as_folder("repository", repository)
     if executor is not None:
         check_methods("executor", executor, ("run",))
-        return _Run(study, store, executor, told).run(place)
+        return _Run(study, store, executor, told, callback).run(place)
     with Processes(count, told.say) as processes:
-        return _Run(study, store, processes, told).run(place)
+        return _Run(study, store, processes, told, callback).run(place)
 
 
 def results(study: Study, out: Path | str = "results") -> Results:
-    """The results of a study as far as they are stored; nothing is computed."""
+    """The stored results of a study; nothing is computed."""
     check_study(study)
     store = Store(as_folder("out", out), warn=progress_here().say)
     return Plan(study, store).results()
@@ -205,16 +228,24 @@ def results(study: Study, out: Path | str = "results") -> Results:
 
 @final
 class _Run:
-    """One run of a study, and what its manifest says."""
+    """One run of a study, with its manifest."""
 
-    def __init__(self, study: Study, store: Store, executor: Executor, progress: Progress) -> None:
+    def __init__(
+        self,
+        study: Study,
+        store: Store,
+        executor: Executor,
+        progress: Progress,
+        callback: Callable[[StoredRun], object] | None = None,
+    ) -> None:
         self._study, self._store = study, store
         self._executor, self._progress = executor, progress
+        self._callback = callback
         self._cells = self._computed = self._rounded = 0
         self._failed: list[Failed] = []
 
     def run(self, repository: Path) -> Results:
-        """Compute the search, then what it chose."""
+        """Compute the search, then the report."""
         self._store.prepare()
         self._manifest = manifest = Manifest.begin(self._study.name, repository)
         manifest.write(self._store.folder / "runs")
@@ -227,8 +258,8 @@ class _Run:
             with suppress(OSError):  # the disk may be full, which `error` says
                 self._end(manifest, "interrupted" if stopped else "failed")
             if stopped:
-                kept = f"what is finished is kept in {self._store.folder}"
-                self._progress.say(f"stopped; {kept}: run the same again to resume.")
+                kept = f"finished results are in {self._store.folder}"
+                self._progress.say(f"stopped; {kept}: run the same command again to resume.")
                 error.add_note(kept)  # so that it is not said again
             raise
         path = self._end(manifest, "failed" if self._failed else "finished")
@@ -247,7 +278,7 @@ class _Run:
         return ended.write(self._store.folder / "runs")
 
     def _results(self) -> Results | None:
-        """Compute what is missing; the results, unless cells failed."""
+        """Compute missing cells; return the results, unless cells failed."""
         expansion = Expansion(self._study)
         self._compute("search", expansion.search)
         plan = Plan(self._study, self._store, expansion)
@@ -280,8 +311,8 @@ class _Run:
                     job = pending.pop(result.job, None)
                     if job is None:
                         raise FailedError(
-                            "the executor gave a result that was not asked for, or twice: let it "
-                            "give one for each job."
+                            "the executor returned a result twice, or for an unknown job: let it "
+                            "return one for each job."
                         )
                     if writing is not None:
                         writing.result()  # raises what went wrong
@@ -298,7 +329,7 @@ class _Run:
                     finished.close()
         if pending:
             raise FailedError(
-                f"the executor gave no result for {len(pending)} jobs: let it give one for each."
+                f"the executor returned no result for {len(pending)} jobs: let it return one each."
             )
 
     def _keep(self, job: Job, result: JobResult) -> None:
@@ -310,16 +341,34 @@ class _Run:
             self._store.save(rows_of(job, result))
         self._computed += len(result.rows)
         self._progress.advance(len(result.rows), job.work, result.seconds)
+        if self._callback is not None:
+            for run in self._stored_runs(job, result):
+                self._callback(run)
+
+    def _stored_runs(self, job: Job, result: JobResult) -> Iterator[StoredRun]:
+        cells = [cell for group in job.groups for cell in group.cells]
+        for i, row in enumerate(result.rows):
+            _, stage, trial, setting = cells[row]
+            measured = {name: column[i] for name, column in result.measured.items()}
+            yield StoredRun(
+                study=self._study.name,
+                stage=stage,
+                **setting.labels._asdict(),
+                step_size=size_of(setting.step_size),
+                seed=trial.seed,
+                diverged=bool(result.diverged[i]),
+                measured=measured,
+            )
 
     def _mark(self, cells: int) -> None:
-        """Write down that cells are equal to rounding only, before the first of them is stored."""
+        """Record that cells are equal to rounding only, before the first of them is stored."""
         if not self._rounded:
             replace(self._manifest, rounded=cells).write(self._store.folder / "runs")
         self._rounded += cells
 
 
 def _missing(wanted: Sequence[Job], there: NDArray[np.bool_]) -> list[Job]:
-    """Jobs without those of their cells, one after the other, that are stored."""
+    """Jobs without their stored cells."""
     if not there.any():
         return list(wanted)
     keep = np.split(~there, np.cumsum([job.size for job in wanted])[:-1])
@@ -344,7 +393,7 @@ def _written(failed: Failed) -> dict[str, object]:
 
 
 def _report(failed: Sequence[Failed], manifest: Path) -> str:
-    """Each kind of failure once, with the description of the first cell that has it."""
+    """Each kind of failure once, with the description of its first cell."""
     kinds: dict[str, list[Failed]] = {}
     for one in failed:
         # What differs in a number, such as the seed, is the same kind.

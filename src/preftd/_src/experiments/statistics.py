@@ -1,8 +1,7 @@
 """Centres over seeds and intervals around them, of plain arrays and by the names of columns.
 
-What a number is averaged over cannot be mistaken: it is always the first axis of an array, and the
-column `seed` of a frame. A frame in which a group holds the same seed twice would be averaged over
-something else, and is refused.
+Averages are always over the first axis of an array, or the column `seed` of a frame. A frame with
+the same seed twice in a group is refused.
 """
 
 from collections.abc import Sequence
@@ -18,20 +17,21 @@ from preftd._src.names import nearest
 from preftd._src.randomness import generator
 
 RESAMPLES = 2000
-"""How often the bootstrap draws: the ends of a 95 % interval are then the 50th from either side."""
+"""The number of bootstrap samples: the ends of a 95 % interval are then the 50th from either
+side."""
 AT_A_TIME = 4_000_000
-"""How many drawn numbers are held at the same time."""
+"""The most bootstrap numbers in memory at a time."""
 
 
 class Interval(NamedTuple):
-    """A mean over seeds, and how far Student's interval reaches from it to either side."""
+    """A mean over seeds, and half the width of Student's interval."""
 
     mean: Dense
     half_width: Dense
 
 
 def as_level(given: float) -> float:
-    """Return a level, or refuse what is none."""
+    """Return a level, checked to be between 0 and 1."""
     level = number("level", given)
     if not 0 < level < 1:
         raise InputError(f"level is {level:g}: give a number between 0 and 1, such as 0.95.")
@@ -59,9 +59,8 @@ def mean(values: Dense) -> Dense:
 def interquartile_mean(values: Dense) -> Dense:
     """Mean of the middle half of the seeds (the first axis).
 
-    A quarter of the seeds is left out at either end. Where that is not a whole number, the seed at
-    the edge counts for the part of it that lies inside: of 10 seeds, the third and the eighth count
-    half.
+    A quarter of the seeds is omitted at either end. If that is not a whole number, the seed at the
+    edge counts in part: of 10 seeds, the third and the eighth count half.
 
     >>> float(interquartile_mean(np.array([1.0, 2, 3, 4, 5, 6, 7, 900])))
     4.5
@@ -78,10 +77,10 @@ CENTRES = {"mean": mean, "iqm": interquartile_mean}
 
 
 def bootstrap(values: Dense, centre: str, level: float) -> tuple[Dense, Dense]:
-    """Where the middle `level` of centres of resampled seeds begins and ends; seeds × groups.
+    """The interval that contains the middle `level` of centres of resampled seeds; seeds × groups.
 
-    Every group is resampled alike, and the same at every call: an interval does not change when it
-    is computed again, or together with others.
+    Every group is resampled in the same way at every call, so an interval does not change when it
+    is recomputed, or computed with others.
     """
     level = as_level(level)
     seeds, groups = values.shape
@@ -116,18 +115,18 @@ def summarise(
     centre: Literal["mean", "iqm"] = "mean",
     interval: Literal["student", "bootstrap"] = "student",
 ) -> pl.DataFrame:
-    """For each group of rows alike in `by`: centre over seeds, and its interval.
+    """For each group of rows with equal `by`: centre over seeds, and its interval.
 
     Parameters
     ----------
     frame : polars.DataFrame
         A row per seed in each group, with columns `seed` and `diverged`.
     by : sequence of str
-        Columns in which the rows of a group agree.
+        Columns that define the groups.
     value : str
         The column to summarise.
     level : float
-        How often the interval holds what many seeds would give.
+        The confidence level of the interval.
     centre : str
         "mean", or "iqm", the mean of the middle half of the seeds.
     interval : str
@@ -137,7 +136,7 @@ def summarise(
     -------
     polars.DataFrame
         Columns of `by`, then centre, low, high, seeds (how many) and diverged (how many). With one
-        seed, the interval is infinite; so is that around an infinite centre.
+        seed, or an infinite centre, the interval is infinite.
 
     Examples
     --------
@@ -204,7 +203,7 @@ def _check_columns(frame: pl.DataFrame, by: Sequence[str], value: str) -> None:
 
 
 def _refuse_repeated(frame: pl.DataFrame, by: Sequence[str], value: str) -> None:
-    """Say which seed is there more than once, and in what its rows differ."""
+    """Raise an error that names a repeated seed, and the columns in which its rows differ."""
     keys = [*by, "seed"]
     twice = frame.filter(pl.struct(keys).is_duplicated())
     first = twice.join(twice.head(1).select(keys), on=keys, how="semi", nulls_equal=True)

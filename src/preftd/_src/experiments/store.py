@@ -1,9 +1,9 @@
-"""Results in a folder: what is stored, what is missing, and what of it can be trusted.
+"""Results in a folder: which are stored, missing or damaged.
 
-A file is Parquet, which any tool can read. It holds the cells of a job, a row for each, and is
+A file is Parquet, which any tool can read. It contains the cells of a job, a row for each, and is
 written once. Its name is two hashes: of the ids of its cells, and of its bytes. So a damaged file
-is known by its name, and two programs that compute the same write the same file. There is no index
-on disk that could be out of step with the files. Files that hold the same cells must agree.
+is detected by its name, and two programs that compute the same cells write the same file. There is
+no index on disk that could disagree with the files. Files that hold the same cells must agree.
 """
 
 import hashlib
@@ -40,13 +40,13 @@ FILE: dict[str, Any] = {
     "seed": pl.Int64,
     "episodes": pl.Int64,
 }
-"""What cells consist of."""
+"""Columns that describe cells."""
 TEXTS = ("rule", "preference", "learner", "schedule")
-"""Those of a setting that are text."""
+"""Columns of a setting that are text."""
 MEASURE = pl.List(pl.Float64)
 """The type of the column of a measure: its number after each episode."""
 DESCRIPTION = [name for name in FILE if name != "cell"]
-"""Columns for people and other tools: whoever asks for a cell knows what it consists of."""
+"""Columns for people and other tools; the library knows the description of a cell that it reads."""
 
 _NAME = re.compile(r"([0-9a-f]{16})-([0-9a-f]{16})\.parquet")
 _SCHEMA_KEY = "preftd.schema"
@@ -59,11 +59,11 @@ class Refused(NamedTuple):
     ours: bool = False
     """Whether it was written by preftd, so that its cells are now missing."""
     damaged: bytes | None = None
-    """Its bytes, if they are not those that were written."""
+    """Its bytes, if they differ from those that were written."""
 
 
 def file_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
-    """The cells with what they consist of."""
+    """The cells with their descriptions."""
 
     def of_group(group: CellGroup) -> dict[str, Any]:
         trial = group.trial
@@ -77,7 +77,7 @@ def file_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
 
 
 def rows_of(job: Job, result: JobResult) -> pl.DataFrame:
-    """The rows of a file: cells that have results, what they consist of, and the results."""
+    """The rows of a file: cells that have results, their descriptions, and the results."""
     known = file_table(job.groups)
     if len(result.rows) < known.height:
         known = known[result.rows]
@@ -91,12 +91,12 @@ def write_rows(rows: pl.DataFrame, file: BinaryIO) -> None:
 
 
 def name_of_cells(rows: pl.DataFrame) -> str:
-    """The first half of the name of a file, which says what cells it holds."""
+    """The first half of the name of a file, a hash of its cells."""
     return short_hash("".join(rows["cell"]))
 
 
 def file_name(cells: str, file: BinaryIO) -> str:
-    """The name of a file that was written, given the first half of it."""
+    """The name of a written file, given its first half."""
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
         return f"{cells}-{hash_of(whole)}.parquet"
 
@@ -104,8 +104,8 @@ def file_name(cells: str, file: BinaryIO) -> str:
 def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
     """A file, after a check of every byte.
 
-    All of it if it holds cells that are asked for, otherwise only their ids. None asks for all of a
-    file whose cells are known.
+    All of it if it contains requested cells, otherwise only their ids. None requests all of a file
+    whose cells are known.
     """
     name = _NAME.fullmatch(path.name)
     if name is None:
@@ -133,7 +133,7 @@ def _parsed(whole: bytes, name: str, asked: Set[str] | None) -> pl.DataFrame | R
 
 
 def _cells(whole: bytes, name: str) -> pl.DataFrame | Refused:
-    """The cells of a file, if they are those of its name."""
+    """The cells of a file, if they match its name."""
     schema = pl.read_parquet_metadata(io.BytesIO(whole)).get(_SCHEMA_KEY)
     if schema != str(SCHEMA):
         return Refused(f"holds results of another version (schema {schema})")
@@ -156,7 +156,7 @@ def _are_results(rows: pl.DataFrame) -> bool:
 
 
 def same_results(one: pl.DataFrame, other: pl.DataFrame) -> bool:
-    """Whether two files have the same results of the same cells, in any order."""
+    """Whether two files have the same results for the same cells, in any order."""
     if set(one.columns) != set(other.columns):
         return False
     return one.sort("cell").equals(other.select(one.columns).sort("cell"))
@@ -169,7 +169,7 @@ def _are_numbers(measured: pl.Series, episodes: pl.Series) -> bool:
 
 
 def hash_of(whole: bytes | mmap.mmap) -> str:
-    """Return the hash of the bytes of a file, as its name holds it."""
+    """Return the hash of the bytes of a file, as in its name."""
     return hashlib.sha256(whole).hexdigest()[:16]
 
 
@@ -179,7 +179,7 @@ def cell_table(
     of_group: Callable[[CellGroup], dict[str, Any]],
     of_setting: Callable[[Setting], dict[str, Any]],
 ) -> pl.DataFrame:
-    """A row for each cell, in the order of the groups; groups that share settings go together."""
+    """A row for each cell, in the order of the groups; groups that share settings are joined."""
     parts = [pl.DataFrame(schema=schema)]
     for _, alike in groupby(groups, key=lambda group: id(group.settings)):
         same = list(alike)
@@ -195,21 +195,21 @@ def cell_table(
 
 
 MOST = 32 * 2**20
-"""Bytes of results that are kept in memory for those who ask for them again."""
+"""Bytes of results that are cached in memory."""
 
 
 @final
 class Store:
     """The results in a folder.
 
-    A store remembers which cells a file holds, and the results that were asked for last.
+    A store remembers the cells of each file, and the results that were read last.
 
     Parameters
     ----------
     folder : Path
         Its folder `cells` holds the files.
     warn : callable
-        Called with a sentence on each file that is not trusted.
+        Called with a message on each file that is not trusted.
 
     """
 
@@ -220,22 +220,22 @@ class Store:
         self.cells = folder / "cells"
         self._warn = warn
         self._file_of: dict[str, str] = {}
-        """By the id of a cell, the name of the file that holds it."""
+        """The name of the file of each cell, by its id."""
         self._rows: dict[str, pl.DataFrame] = {}
-        """By the name of a file, its cells and their results; those asked for last at the end."""
+        """The cells and results of files, by name, the most recently used last."""
         self._known: set[str] = set()
         self._refused: set[str] = set()
         self._writable = False
 
     def prepare(self) -> None:
-        """Get ready to save: remove what killed runs left half written."""
+        """Prepare to save: remove partial files of killed runs."""
         self.cells.mkdir(parents=True, exist_ok=True)
         for folder in self.folder.iterdir():  # also manifests and figures
             remove_unfinished(folder)
         self._writable = True
 
     def save(self, rows: pl.DataFrame) -> Path:
-        """Write cells and their results into a file; when this returns, they are on disk."""
+        """Write cells and their results into a file; they are then on disk."""
         cells = name_of_cells(rows)
         path = self.cells / f"{cells}.parquet"
         saved = write_whole(path, partial(write_rows, rows), partial(file_name, cells))
@@ -257,7 +257,7 @@ class Store:
     def read(
         self, ids: Sequence[str], measures: Sequence[str]
     ) -> tuple[NDArray[np.bool_], pl.DataFrame]:
-        """Which of these cells are stored, and the results of those, in the same order."""
+        """The cells that are stored, and their results in the same order."""
         there, names = self._find(ids)
         schema: dict[str, Any] = {"cell": pl.String, "diverged": pl.Boolean}
         schema |= dict.fromkeys(measures, MEASURE)
@@ -275,7 +275,7 @@ class Store:
         return [self.cells / name for name in sorted(there) if name.endswith(".parquet")]
 
     def _find(self, ids: Sequence[str]) -> tuple[NDArray[np.bool_], list[str]]:
-        """Which cells are stored, and the files that hold them, whose results are at hand."""
+        """The cells that are stored, and their files, whose results are in memory."""
         while True:
             found = list(map(self._file_of.get, ids))
             if None in found and self._look(frozenset(ids)):
@@ -293,7 +293,7 @@ class Store:
                 self._remember(name, rows)
 
     def _forget(self, asked: Sequence[str]) -> None:
-        """Forget results of files that are not asked for now, the oldest first, if too many."""
+        """Drop cached results of files that are not needed now, the oldest first."""
         for name in asked:
             self._rows[name] = self._rows.pop(name)
         excess = sum(rows.estimated_size() for rows in self._rows.values()) - MOST
@@ -303,14 +303,17 @@ class Store:
             excess -= self._rows.pop(name).estimated_size()
 
     def _look(self, asked: Set[str]) -> bool:
-        """Look at files that are not known yet; whether there are any."""
+        """Read files that are not known yet; return whether there are any."""
         seen = self._known | self._refused
         new = [path for path in self.paths() if path.name not in seen]
         self._read(new, asked)
         return bool(new)
 
     def _read(self, paths: Sequence[Path], asked: Set[str] | None) -> bool:
-        """Read files, and results of those that hold cells asked for; whether all are whole."""
+        """Read files, with results if they contain requested cells.
+
+        Return whether all are intact.
+        """
         # Side by side: nearly all of it happens outside of Python.
         with ThreadPoolExecutor() as pool:
             looked = list(zip(paths, pool.map(read_rows, paths, repeat(asked)), strict=True))
@@ -332,7 +335,7 @@ class Store:
         self._file_of.update(zip(cells, repeat(name)))
 
     def _check_same(self, first: str, second: str) -> None:
-        """Refuse two files that hold other results of the same cells: either may be wrong."""
+        """Refuse two files with different results for the same cells: either may be wrong."""
         one, other = map(self._all_rows, (first, second))
         if one is None or other is None:
             return
@@ -346,7 +349,7 @@ class Store:
             )
 
     def _all_rows(self, name: str) -> pl.DataFrame | None:
-        """The cells of a file and their results; None if it is no longer what it was."""
+        """The cells of a file and their results; None if it has changed."""
         if name in self._rows:
             return self._rows[name]
         found = read_rows(self.cells / name, None)
@@ -357,15 +360,15 @@ class Store:
         self._known.discard(path.name)
         self._warn(f"{path} {refused.why}{self._remedy(refused)}")
         if refused.damaged is not None and self._writable:
-            # A copy: another run may have written the file anew in the meantime.
+            # A copy: another run may have rewritten the file in the meantime.
             whole = refused.damaged
             copy = path.with_name(f"{path.name}.{hash_of(whole)}.damaged")
             write_whole(copy, lambda file: file.write(whole))
 
     def _remedy(self, refused: Refused) -> str:
         if not refused.ours:
-            return ": it is left alone and not read."
+            return ": it is not read or changed."
         if not self._writable:
             return ": run the study again to compute its cells."
         kept = " A copy is kept as *.damaged." if refused.damaged is not None else ""
-        return f": it is not read, and its cells are computed again when asked for.{kept}"
+        return f": it is not read, and its cells are recomputed when needed.{kept}"

@@ -1,8 +1,8 @@
-"""A study: what is compared, as data; built in Python, or loaded from a file.
+"""A study: a comparison as data, built in Python or loaded from a file.
 
 tasks × rules × preferences × learners × step sizes × seeds: every combination is a cell. A study is
-checked when it is built, and says which of its fields is wrong. Labels are for people; results are
-found by what the labels stand for.
+checked when it is built; errors name the field. Labels are for people; results are found by
+content.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import itertools
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import module_from_spec, spec_from_file_location
@@ -19,11 +20,14 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Self, final
 
+import numpy as np
+
 from preftd._src import command
-from preftd._src.arrays import InputError, as_count, instance, short
+from preftd._src.arrays import Dense, InputError, as_count, instance, short
 from preftd._src.experiments.axes import Axes, Labels, OneOrMore, StepSizes, made_task
+from preftd._src.experiments.content import content, digest
 from preftd._src.experiments.inputs import are_several, as_seed_count, as_seeds, listed
-from preftd._src.experiments.learning import TaskSource, acts
+from preftd._src.experiments.learning import FAILURES, TaskSource, acts
 from preftd._src.experiments.measures import (
     ERROR,
     OF_EXPERIENCE,
@@ -34,11 +38,14 @@ from preftd._src.experiments.measures import (
 )
 from preftd._src.learners.linear.batch import Linear
 from preftd._src.learners.step_size import StudyStepSize, as_study_step_size
+from preftd._src.learners.views import for_rule
 from preftd._src.registration import register_environments
+from preftd._src.rules.rule import bootstrapped
+from preftd.preferences import Signal
 from preftd.rules import Rule
 
 FIRST_SEARCH_SEED = 1_000_000
-"""The first search seed if only their number is given: far from those that are reported."""
+"""The first search seed if only their number is given: far from reported seeds."""
 
 
 @final
@@ -51,7 +58,7 @@ class Search:
     seeds : int or sequence of int
         Which seeds, or how many (1000000, 1000001, …).
     episodes : int
-        How many episodes each run of the search has (default: as many as the study).
+        Number of episodes of each search run (default: as in the study).
 
     """
 
@@ -77,7 +84,7 @@ class Chosen:
     Parameters
     ----------
     step_sizes : mapping
-        By the labels of a task, a rule, a preference and a learner, a step size (None for a learner
+        Step sizes by the labels of a task, a rule, a preference and a learner (None for a learner
         that takes none). Combinations that are not named are not run.
 
     Examples
@@ -119,19 +126,19 @@ __all__ = ["Chosen", "Search", "Study"]
 
 MOST_SEED = 2**63
 MOST_NAME = 100
-"""Bytes of a study's name: names of files may have 255, and are longer."""
+"""The most bytes of a study's name: names of files, which may have 255, are longer."""
 _NAME = r"\w[\w ,.+()=-]*"
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Study:
-    """Everything that is run, and how it is scored.
+    """Everything that is run, and its score.
 
     Parameters
     ----------
     name : str
-        Of the study and its files.
+        Name of the study and its files.
     tasks : one or more tasks
         With labels as {"grid": task}. For a different task for each seed give a function:
         {"grid": lambda seed: tasks.make("random_grid", seed=seed)}. Learners that act take anything
@@ -143,17 +150,18 @@ class Study:
     step_sizes : sequence, or mapping from the label of a rule to a sequence
         None if no learner takes a step size.
     episodes : int
-        How many episodes each run has.
+        Number of episodes of each run.
     seeds : int or sequence of int
         Which seeds, or how many (0, 1, …).
     learners : one or more learners
         `Linear(...)`, `Network(...)`, `LeastSquares(...)`, a function of size, step size and seed
-        that makes a learner of yours, or an algorithm that acts (default: `Linear()`).
+        that makes a learner of yours, or an algorithm that acts (default: `Linear()`). A learner
+        without a view uses that of each rule.
     search : Search or Chosen
         `Search(...)`: step sizes are chosen on its seeds, and only those are run on the seeds of
-        the study. `Chosen(...)`: they are known. None: all are run on all seeds.
+        the study. `Chosen(...)`: step sizes are given. None: all are run on all seeds.
     score : Score
-        By what runs are compared and step sizes chosen.
+        The score that compares runs and chooses step sizes.
     measures : sequence of str or Measure
         What is recorded after each episode: "error", "return", "updated", or what an algorithm that
         acts yields (default: what the score needs).
@@ -201,7 +209,7 @@ class Study:
             )
         _check_score(self)
         _check_seeds(seeds, self.search)
-        axes = Axes.of(self)
+        axes, known = Axes.of(self), isinstance(self.rules, MappingProxyType)  # of another study
         object.__setattr__(self, "axes", axes)
         if isinstance(self.search, Chosen):
             _check_chosen(self.search, axes)
@@ -211,6 +219,8 @@ class Study:
         _check_measures(self)
         for label, source in axes.tasks:
             made_task(label, source, seeds[0], self.acting)
+        if not known:
+            _warn_of_twins(axes)
 
     @property
     def measured(self) -> tuple[Measure, ...]:
@@ -226,11 +236,11 @@ class Study:
 
     @property
     def stem(self) -> str:
-        """What the names of its figures begin with."""
+        """The prefix of the names of its figures."""
         return self.name.replace(" ", "_")
 
     def with_seeds(self, count: int) -> Self:
-        """The same with so many seeds: the first of them, and if need be others after the last."""
+        """The study with n seeds: the first ones and, if needed, more after the last."""
         wanted, have = as_seed_count("seeds", count), as_seeds("seeds", self.seeds)
         searched = _searched(self.search)
         others = (seed for seed in itertools.count(max(have) + 1) if seed not in searched)
@@ -250,7 +260,7 @@ class Study:
 
 
 def check_study(given: Any) -> None:
-    """Refuse what is not a study."""
+    """Refuse anything but a study."""
     instance("study", given, Study, "one, as in study = Study(...)")
 
 
@@ -299,7 +309,7 @@ def _searched(search: Search | Chosen | None) -> tuple[int, ...]:
 
 
 def _check_chosen(chosen: Chosen, axes: Axes) -> None:
-    """Refuse what is not in the study."""
+    """Refuse labels that are not in the study."""
     for given, size in chosen.step_sizes.items():
         labels = Labels(*given)
         for kind, label in labels._asdict().items():
@@ -341,12 +351,47 @@ def _check_measures(study: Study) -> None:
         )
 
 
+def _warn_of_twins(axes: Axes) -> None:
+    """Warn of rules with equal coefficients: one of them may be a mistake."""
+    found = [(label, rule, _coefficients(rule)) for label, rule in axes.rules]
+    for (first, one, of_one), (second, other, of_other) in combinations(found, 2):
+        alike = of_one is not None and of_other is not None and np.allclose(of_one, of_other)
+        if alike and any(
+            content(for_rule(learner, one)) == content(for_rule(learner, other))
+            for _, learner in axes.learners
+        ):
+            warnings.warn(
+                f"the rules {first!r} and {second!r} have equal coefficients and learn the same: "
+                "leave one out, or give it another gain or bootstrap.",
+                stacklevel=5,
+            )
+
+
+def _coefficients(rule: Rule) -> Dense | None:
+    """The bootstrap, decay and gain of a rule at some β; None if they cannot be computed.
+
+    Interests that depend on states are equal if their contents are.
+    """
+    rng = np.random.default_rng(0)
+    beta, discount_t, rho = np.concatenate([[0.0, 1.0], rng.random(14)]), rng.random(16), 0.5
+    try:
+        source, interest = rule.interest, None
+        if isinstance(source, Signal | np.ndarray):
+            interest = np.random.default_rng(int(digest(content(source)), 16)).random(16)
+        (decay, gain), _ = rule.stream(
+            0.0, discount_t=discount_t, beta=beta, interest=interest, rho=rho
+        )
+        return np.array([bootstrapped(rule, beta), decay, gain])
+    except FAILURES:  # the run says what is wrong with the user's code
+        return None
+
+
 def _counted(count: int, name: str) -> str:
     return f"{count} {name}{'s' * (count != 1)}"
 
 
 def load_studies(path: Path, seeds: int | None = None) -> list[Study]:
-    """The studies that a file defines, in the order of its lines; with so many seeds, if given."""
+    """The studies that a file defines, in the order of its lines; with `seeds` seeds, if given."""
     studies = [part for part in vars(_module(path)).values() if isinstance(part, Study)]
     once = list({id(study): study for study in studies}.values())
     if not once:
@@ -356,7 +401,7 @@ def load_studies(path: Path, seeds: int | None = None) -> list[Study]:
 
 
 def _check_names(path: Path, studies: Sequence[Study]) -> None:
-    """Refuse names by which studies, or the files of their figures, could not be told apart."""
+    """Refuse studies that share a name, or file names of figures."""
     for first, second in combinations(studies, 2):
         if first.name == second.name:
             raise InputError(
@@ -370,7 +415,7 @@ def _check_names(path: Path, studies: Sequence[Study]) -> None:
 
 
 def _module(path: Path) -> ModuleType:
-    """The file, run as a module; what it imports may lie beside it."""
+    """The file, run as a module; it may import modules from its folder."""
     import cloudpickle  # noqa: PLC0415  (only studies need it)
 
     if not path.is_file():
@@ -378,7 +423,7 @@ def _module(path: Path) -> ModuleType:
     name = f"study_{path.stem}"
     spec = spec_from_file_location(name, path)
     if path.suffix != ".py" or spec is None or spec.loader is None:
-        raise InputError(f"{path} is no Python file: write the study into one that ends in .py.")
+        raise InputError(f"{path} is not a Python file: write the study into one that ends in .py.")
     module = module_from_spec(spec)
     sys.modules[name] = module
     folder = str(path.resolve().parent)
@@ -405,7 +450,7 @@ def _module(path: Path) -> ModuleType:
 
 
 def _line(error: BaseException, path: Path) -> str:
-    """Where in the file it went wrong, if it was there."""
+    """The line of the file that raised an error, if it was there."""
     if isinstance(error, SyntaxError) and _same(error.filename, path):
         return f" in line {error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,8 +1,7 @@
 """Checks of arrays: shapes and dtypes while JAX traces, values if `checkify` asks for them.
 
-JAX cannot raise inside of `jit`. What is known there, such as shapes, dtypes and single numbers, is
-refused with the usual sentences; entries of arrays that are traced are looked at only in what
-`checked` calls.
+JAX cannot raise inside of `jit`. Wrong shapes, dtypes and single numbers raise the usual errors
+there; entries of traced arrays are checked only within `checked`.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ MUST = {
     ),
     **dict.fromkeys(("interest", "rho", "carried"), "be 0 or more"),
 }
-"""What every entry must. Values are not checked: they may be NaN where they are not read."""
+"""The conditions on entries. Values are not checked: they may be NaN where they are not read."""
 
 
 def floats(name: str, given: Any) -> Number:
@@ -82,21 +81,21 @@ def flags(name: str, given: Any) -> Array | bool:
 
 
 def is_array(given: Any) -> bool:
-    """Return whether this is an array of JAX or NumPy; none with a mask or of objects."""
+    """Return whether this is an array of JAX or NumPy, without a mask and not of objects."""
     if type(given) is np.ndarray:
         return bool(given.dtype != object and given.dtype.isnative)
     return isinstance(given, jax.Array)
 
 
 def alike(given: Mapping[str, Any], shape: tuple[int, ...] | None = None) -> dict[str, Array]:
-    """Return arrays of one shape, those of floats in one dtype; booleans stay what they are.
+    """Return arrays of one shape, floats in one dtype; booleans keep theirs.
 
     Parameters
     ----------
     given : mapping of str to array or number
-        What `floats` and `flags` return.
+        The results of `floats` and `flags`.
     shape : tuple of int, optional
-        That of all (default: what they broadcast to).
+        The common shape (default: by broadcasting).
 
     """
     if shape is None:
@@ -118,24 +117,24 @@ def alike(given: Mapping[str, Any], shape: tuple[int, ...] | None = None) -> dic
 
 
 _is_checked: Any = jax.make_user_context(False)  # type: ignore[no-untyped-call]
-"""Part of what `jax.jit` remembers traced functions by."""
+"""Part of the key of functions traced by `jax.jit`."""
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., tuple[checkify.Error, Any]]:
-    """Return a function that also looks at the entries of arrays, within `jax.jit` too.
+    """Return a function that also checks the entries of arrays, even within `jax.jit`.
 
-    It is `jax.experimental.checkify.checkify`, and nothing is checked without it: that would make
-    each call slower.
+    It uses `jax.experimental.checkify.checkify`. Without it, entries are not checked within
+    `jax.jit`, because that would make each call slower.
 
     Parameters
     ----------
     function : callable
-        It calls functions of `preftd.jax`; it may be compiled.
+        A function that calls `preftd.jax`; it may be compiled.
 
     Returns
     -------
     callable
-        It returns an error, whose `throw()` raises if there was one, and what `function` returns.
+        It returns an error, whose `throw()` raises if there was one, and the result of `function`.
 
     Examples
     --------
@@ -155,7 +154,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., tuple[checkify.Error,
 
 
 def look(name: str, array: Any) -> None:
-    """Refuse entries out of range; of an array that is traced, only in what `checked` calls."""
+    """Refuse entries out of range; for a traced array, only within `checked`."""
     if "value" in name:
         return
     for must in dict.fromkeys(("be a finite number", MUST.get(name, "be a finite number"))):

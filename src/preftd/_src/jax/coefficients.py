@@ -23,7 +23,7 @@ def coefficients(
     carried: Number = 0.0,
     axis: int | None = 0,
 ) -> tuple[Coefficients[Any], Array]:
-    """Coefficients of a piece of a stream or of one step, and what to carry to the next.
+    """Coefficients of a piece of a stream or of one step, and the state for the next.
 
     They are those of `rule.stream` and `rule.step`. Shapes broadcast against each other.
 
@@ -36,11 +36,11 @@ def coefficients(
     discount_t : array of shape (steps, ...)
         The discount of the transition into x_t; 0 where an episode starts.
     interest : array of shape (steps, ...), optional
-        (default: that of the rule, if it does not depend on states).
+        (default: the rule's, if it does not depend on states).
     rho : array of shape (steps, ...)
         The importance ratios.
     carried : array of the shape of one step
-        What the piece before returned.
+        The state that the previous piece returned.
     axis : int, optional
         The axis of time; None for one step, whose arrays have no such axis.
 
@@ -49,7 +49,7 @@ def coefficients(
     Coefficients
         Decay and gain, arrays of shape (steps, ...).
     array of the shape of one step
-        What to carry to the next piece.
+        The state for the next piece.
 
     Examples
     --------
@@ -74,7 +74,8 @@ def coefficients(
         shape = common_shape({name: jnp.shape(one) for name, one in given.items()})
         at = time_axis(axis, shape)
         ready = {name: jnp.moveaxis(one, at, 0) for name, one in alike(given, shape).items()}
-    share, into, ratio = ready["beta"], ready["discount_t"], ready["rho"]
+    into, ratio = ready["discount_t"], ready["rho"]
+    share: Any = ready["beta"]
     held = alike({"carried": before}, share.shape[1:])["carried"].astype(share.dtype)
     own: Any = jnp.zeros_like(share)
     follow_on = own
@@ -82,7 +83,7 @@ def coefficients(
         own = ready["interest"]
         held, follow_on = lax.scan(_follow, held, (into, own, ratio))
     weight: Any = rule.gain(share, own, follow_on)
-    found = ratio * (into * (1 - share)), ratio * weight
+    found = ratio * (into * (1 - rule.bootstrap(share))), ratio * weight
     decay, gain = (one[0] if axis is None else jnp.moveaxis(one, 0, at) for one in found)
     return Coefficients(decay, gain), held
 
@@ -95,7 +96,7 @@ def _follow(carried: Array, step: tuple[Array, Array, Array]) -> tuple[Array, Ar
 
 
 def _interest(rule: Rule, given: Any, beta: Any) -> Any:
-    """The interest that is given, or that of the rule."""
+    """The given interest, or the rule's."""
     if given is not None:
         return given
     source = rule.interest
@@ -105,7 +106,7 @@ def _interest(rule: Rule, given: Any, beta: Any) -> Any:
 def given_or_made(
     rule: Rule | None, carried: Array, given: dict[str, Any]
 ) -> tuple[Any, Any, Array]:
-    """Decay and gain of one step, given or made by the rule, and what to carry."""
+    """Decay and gain of one step, given or from the rule, and the state for the next."""
     decay, gain = given.get("decay"), given.get("gain")
     if decay is not None and gain is not None:
         return one_number("decay", decay), one_number("gain", gain), carried

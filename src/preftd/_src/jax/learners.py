@@ -1,7 +1,7 @@
 """Learners as pairs (init, step) for `jax.lax.scan`: linear ones, and functions moved by optax.
 
 A step takes the state and a `Transition`, and returns the state and the TD error. Make a learner
-inside what you `jax.vmap` to give each lane a step size of its own.
+inside the function that you `jax.vmap` to give each lane its own step size.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from preftd._src.arrays import InputError, as_count, as_flag, short
 from preftd._src.jax.arrays import Array, alike, flags, floats
 from preftd._src.jax.coefficients import coefficients
 from preftd._src.jax.transformations import Held, Tree, _positive
+from preftd._src.learners.views import view_of
 from preftd._src.names import nearest
 from preftd._src.rules.rule import Rule, as_rule
 
@@ -47,7 +48,7 @@ class Transition(NamedTuple):
 
 
 class LearnerState(NamedTuple):
-    """What a learner keeps: parameters, its memory, γ_t and what the rule carries."""
+    """The state of a learner: parameters, memory, γ_t and the state of the rule."""
 
     params: Tree
     memory: Tree
@@ -78,13 +79,13 @@ class Step(NamedTuple):
     last: Array
     """Whether the episode ends with this step."""
     end: Array
-    """β of what an episode shows last; 1 if it terminates."""
+    """β of the last observation of an episode; 1 if it terminates."""
 
     def shown(self) -> tuple[Step, Array]:
         """The step with features that are safe in the held view, and whether its δ is known.
 
         There x is read where β or gain is not 0, and x' at the end of an episode; other features
-        may be NaN, of which δ is NaN then, and nothing else.
+        may be NaN, and then only δ is NaN.
         """
         goes_on = self.discount != 0
         x, known = _safe(self.x, (self.beta != 0) | (self.gain != 0))
@@ -93,13 +94,13 @@ class Step(NamedTuple):
 
 
 def _safe(x: Array, is_read: Array) -> tuple[Array, Array]:
-    """Features as they are where they are read or finite, else 0; and whether they are."""
+    """Features where they are read or finite, else 0; and whether they are."""
     known = is_read | jnp.isfinite(x).all()
     return jnp.where(known, x, 0), known
 
 
 def _real(name: str, given: Any) -> Array:
-    """Features as an array; integers may be what they are."""
+    """Features as an array; integers are allowed."""
     try:
         found = jnp.asarray(given)
     except (TypeError, ValueError):
@@ -110,7 +111,7 @@ def _real(name: str, given: Any) -> Array:
 
 
 Advance = Callable[[Tree, Tree, Step], tuple[Tree, Tree, Array]]
-"""advance(params, memory, step): both after the step, and δ; this is all that views differ in."""
+"""advance(params, memory, step): both after the step, and δ; views differ only in this function."""
 
 
 def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Advance) -> Learner:
@@ -125,7 +126,9 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
         if not isinstance(transition, Transition):
             raise InputError(f"transition is {short(transition)}: give a Transition.")
         if not isinstance(state, LearnerState):
-            raise InputError(f"state is {short(state)}: give what init or the last step returned.")
+            raise InputError(
+                f"state is {short(state)}: give the state that init or the last step returned."
+            )
         given = {"reward": transition.reward, "discount": transition.discount}
         given |= {"beta": transition.beta, "next_beta": _or(transition.next_beta, 1.0)}
         given |= {"rho": _or(transition.rho, 1.0)}
@@ -133,9 +136,10 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
             given["interest"] = transition.interest
         now = alike({name: floats(name, one) for name, one in given.items()}, ())
         now = {name: one.astype(state.discount_t.dtype) for name, one in now.items()}
+        beta: Any = now["beta"]
         (decay, gain), carried = coefficients(
             rule,
-            beta=now["beta"],
+            beta=beta,
             discount_t=state.discount_t,
             interest=now.get("interest"),
             rho=now["rho"],
@@ -150,7 +154,7 @@ def _learner(rule: Rule, init: Callable[[Tree], tuple[Tree, Tree]], advance: Adv
             _real("next_features", transition.next_features),
             now["discount"],
             state.discount_t,
-            now["beta"],
+            rule.bootstrap(beta),
             decay,
             gain,
             last,
@@ -218,7 +222,7 @@ def following(
     def value(params: Tree, x: Array) -> Array:
         v = jnp.asarray(apply(params, x))
         if v.size != 1:
-            raise InputError(f"apply gave shape {v.shape}: let it give one value for one input.")
+            raise InputError(f"apply returned shape {v.shape}: let it return one value per input.")
         return v.reshape(())
 
     def ahead(params: Tree, step: Step) -> Array:
@@ -267,7 +271,7 @@ def following(
 
 
 class Dots(NamedTuple):
-    """Products of x and x' with weights w, what is pending p and the trace e."""
+    """Products of x and x' with weights w, pending updates p and the trace e."""
 
     w: Array
     p: Array
@@ -278,7 +282,7 @@ class Dots(NamedTuple):
 
 
 class Map(NamedTuple):
-    """A step of a view: scalars of one affine map, and δ; what a view does not use is 0.
+    """A step of a view: scalars of one affine map, and δ; unused scalars are 0.
 
     ::
 
@@ -328,18 +332,18 @@ def _held(alpha: Any, s: Step, dots: Dots, _: Array) -> Map:
 
 
 def _combined(scalars: tuple[Any, ...], vectors: tuple[Array, ...]) -> Array:
-    """The sum of multiples; what is multiplied by a plain 0 is not read."""
+    """The sum of multiples; values multiplied by a constant 0 are not read."""
     pairs = zip(scalars, vectors, strict=True)
     read = (s * vector for s, vector in pairs if isinstance(s, jax.Array))
     return sum(read, jnp.zeros_like(vectors[0]))
 
 
 VIEWS = {"backward": _backward, "true_online": _true_online, "held": _held}
-"""Online views of linear learning, as those of `preftd._src.learners.linear.online_kernel`."""
+"""Online views of linear learning, the same as in `preftd._src.learners.linear.online_kernel`."""
 
 
 def linear(
-    size: int, rule: Rule, step_size: Any, *, view: str = "backward", bounded: bool = False
+    size: int, rule: Rule, step_size: Any, *, view: str | None = None, bounded: bool = False
 ) -> Learner:
     """A linear learner, v(x) = w·x, as `LinearLearner` is one.
 
@@ -350,9 +354,9 @@ def linear(
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     step_size : float
-        It may be traced, so that `jax.vmap` tries many.
-    view : {"backward", "true_online", "held"}
-        When weights move.
+        It may be traced, so `jax.vmap` can try many.
+    view : {"held", "backward", "true_online"}, optional
+        When weights move (default: that of the rule, held for PTD).
     bounded : bool
         Whether gains are at most ``1 / (α |x|²)``.
 
@@ -379,6 +383,7 @@ def linear(
 
     """
     count = as_count("size", size)
+    view = view_of(rule, view)
     nearest("view", view, VIEWS)
     alpha = _positive("step_size", step_size)
     factors, is_held = VIEWS[view], view == "held"

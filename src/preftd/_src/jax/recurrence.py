@@ -1,7 +1,7 @@
 """The recurrence of returns, backward in time: y_t = a_t y_{t+1} + b_t.
 
-On the CPU it is one scan, which was faster at each shape that was measured. Elsewhere, a scan would
-start each step by itself, so long streams are scanned as a tree.
+On the CPU it is one scan, which was the fastest at every measured shape. Elsewhere, a scan would
+launch each step separately, so long streams are scanned as a tree.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from preftd._src.jax.arrays import Array
 
 Affine = Callable[[Any, Any], tuple[Array, Array]]
 FEW = 16
-"""So few steps are one scan on any platform."""
+"""Up to this many steps are one scan on any platform."""
 
 
 def recurrence(affine: Affine, xs: dict[str, Array], same: Any, last: Array) -> Array:
@@ -29,7 +29,7 @@ def recurrence(affine: Affine, xs: dict[str, Array], same: Any, last: Array) -> 
         affine(x_t, same) gives (a_t, b_t), entry by entry; |a_t| is at most 1.
     xs : dict of arrays of shape (steps, ...)
     same : dict of numbers
-        What is the same at all steps.
+        Arguments that are the same at all steps.
     last : array of shape (...)
         The y after the last step.
 
@@ -40,13 +40,13 @@ def recurrence(affine: Affine, xs: dict[str, Array], same: Any, last: Array) -> 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def as_scan(affine: Affine, xs: dict[str, Array], same: Any, last: Array) -> Array:
-    """One after the other; arrays of a_t and b_t would cost more than the scan."""
+    """Step by step; arrays of a_t and b_t would cost more than the scan."""
     return _scanned(lambda x: affine(x, same), xs, last)
 
 
 @as_scan.defjvp
 def _tangent(affine: Affine, given: Any, tangents: Any) -> tuple[Array, Array]:
-    """Both from arrays of a_t and b_t: gradients take less time than through `affine`."""
+    """The same from arrays of a_t and b_t: gradients take less time than through `affine`."""
 
     def through_arrays(xs: Any, same: Any, last: Array) -> Array:
         return _scanned(lambda x: x, affine(xs, same), last)
@@ -66,7 +66,7 @@ def _scanned(affine: Callable[[Any], Any], xs: Any, last: Array) -> Array:
 
 
 def as_tree(affine: Affine, xs: Any, same: Any, last: Array) -> Array:
-    """Return the same in a number of rounds that grows with the logarithm of steps."""
+    """Return the same in log₂(steps) rounds."""
 
     def joined(one: Any, other: Any) -> tuple[Array, Array]:
         return one[0] * other[0], other[0] * one[1] + other[1]

@@ -125,7 +125,7 @@ def _returns(given: dict[str, Any], shape: tuple[int, ...], at: int) -> Array:
 
 
 def _parts_of_return(now: dict[str, Array], same: dict[str, Array]) -> tuple[Array, Array]:
-    """What multiplies G_{t+1} in G_t, and what is added."""
+    """The factor of G_{t+1} in G_t, and the term that is added."""
     x = now | same
     v, share, onwards = x["value_tp1"], x["beta_tp1"], x["discount"]
     if "truncated" in x:

@@ -1,11 +1,11 @@
-"""A function of JAX in a study: all step sizes of a seed at once, in float64."""
+"""A JAX function in a study: all step sizes of a seed at once, in float64."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, SupportsIndex, final
+from typing import Any, ClassVar, Self, SupportsIndex, final
 
 import jax
 import jax.numpy as jnp
@@ -19,15 +19,17 @@ from preftd._src.jax.transformations import Tree, bounded, held, trace
 from preftd._src.learners.step_size import Decreasing, as_step_sizes
 from preftd._src.learners.steps import Steps, check_steps, scored_features
 from preftd._src.learners.transition import MOST_FEATURES
-from preftd._src.names import is_text, nearest
+from preftd._src.learners.views import check_view, in_view_of, known_view
+from preftd._src.names import is_text
 from preftd._src.randomness import generator
 from preftd._src.tasks.scored import Scored
+from preftd.rules import Rule
 
 
 @final
 @dataclass(frozen=True)
 class JaxModule:
-    """The specification of a function of JAX that learns in a study.
+    """The specification of a JAX function for studies.
 
     Parameters
     ----------
@@ -35,12 +37,12 @@ class JaxModule:
         init(key, size) gives the parameters for inputs of `size` features.
     apply : callable
         apply(params, features) gives the value of one input.
-    view : {"backward", "held"}
-        When parameters move.
+    view : {"held", "backward"}, optional
+        When parameters move (default: that of the rule, held for PTD).
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``.
     name : str
-        Its name in figures (default: that of `apply`).
+        Its name in figures (default: the name of `apply`).
 
     Examples
     --------
@@ -53,7 +55,7 @@ class JaxModule:
 
     init: Callable[[Any, int], Tree]
     apply: Callable[[Tree, Array], Array]
-    view: str = "backward"
+    view: str | None = None
     bounded: bool = False
     name: str = ""
 
@@ -64,19 +66,24 @@ class JaxModule:
         for name, given in (("init", self.init), ("apply", self.apply)):
             if not callable(given):
                 raise InputError(f"{name} is {short(given)}: give a function.")
-        nearest("view", self.view, ("backward", "held"))
+        check_view(self.view, ("held", "backward"))
         object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
         if not is_text(self.name):
             raise InputError(f"name is {short(self.name)}: give a name, as text.")
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
         own = self.name or getattr(self.apply, "__name__", "function").strip("<>")
-        return f"{own}, {self.view}{', bounded' if self.bounded else ''}"
+        return ", ".join(filter(None, (own, self.view, "bounded" if self.bounded else "")))
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The specification, with the view of the rule if it names none."""
+        return in_view_of(rule, self)
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> JaxBatch:
-        """The learners of a seed, one for each step size; they start alike."""
+        """The learners of a seed, one for each step size; they start from the same weights."""
+        known_view(self)
         count = as_count("size", size, 1, MOST_FEATURES)
         sizes = as_step_sizes(step_sizes)
         if any(isinstance(alpha, Decreasing) for alpha in sizes):

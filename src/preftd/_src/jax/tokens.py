@@ -1,8 +1,8 @@
-"""Advantages of the tokens that a policy wrote, among others that it did not.
+"""Advantages of the tokens that a policy wrote, in responses that contain other tokens.
 
 Time passes at trained tokens only. With β = 0 and a discount of 1 into masked tokens, and β = 1 − λ
-and a discount of γ into trained ones, the β-return skips masked tokens. `preftd._src.torch.tokens`
-says more.
+and a discount of γ into trained ones, the β-return skips masked tokens. See
+`preftd._src.torch.tokens`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Turns(NamedTuple):
 
 
 class TokenAdvantages(NamedTuple):
-    """What `token_advantages` returns, each of shape (batch, tokens) but for `dropped`.
+    """The result of `token_advantages`: each of shape (batch, tokens), except `dropped`.
 
     advantages     A of trained tokens, 0 elsewhere
     returns        what the critic should predict at trained tokens, 0 elsewhere
@@ -63,7 +63,7 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
     final_value: Array | None = None,
     masked_reward: MaskedReward = "carry",
 ) -> TokenAdvantages:
-    """Generalised advantage estimates of trained tokens, whatever stands between them.
+    """Generalised advantage estimates of trained tokens, whatever is between them.
 
     Parameters
     ----------
@@ -72,18 +72,18 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
     mask : array of bool of shape (batch, tokens)
         True where a token is trained.
     gamma, lam : float, or array of shape (), (batch, 1), (1, tokens) or (batch, tokens)
-        γ and λ at a token say how earlier tokens look past it.
+        γ and λ at a token apply to earlier tokens.
     turn : Turns, or array of int of shape (batch, tokens), optional
-        Turns; an array stands for `Turns(array)`: γ = 1 and λ = 0 from one turn to the next.
+        Turns; an array means `Turns(array)`: γ = 1 and λ = 0 from one turn to the next.
     segment : array of int of shape (batch, tokens), optional
         Responses packed into one row: a new one begins where the number changes.
     truncated : bool, or array of bool of shape (batch,) or (batch, tokens)
         Whether responses were cut short; with tokens, it is read at the last one of each segment.
     final_value : array of shape (batch,) or (batch, tokens), optional
-        Value of what follows a truncated response (default: that of its last trained token).
+        Value after a truncated response (default: the value of its last trained token).
     masked_reward : {"carry", "discount", "keep", "drop"}
-        How much the reward of a masked token counts for the trained token before it: all of it, γ
-        of it, γλ of it, or nothing.
+        How much of the reward of a masked token the previous trained token gets: all of it, γ of
+        it, γλ of it, or nothing.
 
     Returns
     -------
@@ -168,7 +168,7 @@ class _Tokens(NamedTuple):
 
     @property
     def number(self) -> Array:
-        """How many responses of the row ended before each token."""
+        """The number of responses of the row that ended before each token."""
         return self.last.cumsum(1) - self.last
 
     def turn_starts(self, ids: Array) -> Array:
@@ -180,7 +180,7 @@ class _Tokens(NamedTuple):
     def advantages(
         self, gamma: Array, lam: Array, after: Array, masked_reward: MaskedReward
     ) -> TokenAdvantages:
-        """One pass backward over each row; what follows a response costs `after`."""
+        """One pass backward over each row; the value after a response is discounted by `after`."""
         trained, paid = self.trained, self.reward != 0
         shares: dict[str, Any] = {"discount": gamma, "keep": gamma * lam}
         share = shares.get(masked_reward, 1.0)
@@ -207,7 +207,7 @@ class _Tokens(NamedTuple):
         between: tuple[Array, Array],
         masked_reward: MaskedReward,
     ) -> TokenAdvantages:
-        """Over the last tokens of turns, then within turns, which end with what these got."""
+        """Over the last tokens of turns, then within turns, which end with the first results."""
         count = self.trained.shape[1]
         coming = lax.cummin(jnp.where(self.trained, jnp.arange(count), count), 1, reverse=True)
         coming = _next(coming, count)
@@ -235,12 +235,12 @@ def _at(one: Array, index: Array) -> Array:
 
 
 def _next(one: Array, end: float = 0) -> Array:
-    """What stands at the next token; something else after the last."""
+    """The entry of the next token; another value after the last."""
     return jnp.concatenate([one[:, 1:], jnp.full_like(one[:, :1], end)], 1)
 
 
 def _per_response(name: str, given: Any, is_packed: bool, shape: tuple[int, ...]) -> Any:
-    """What is given for each response, or for each token, as (batch, tokens)."""
+    """An argument for each response, or for each token, as (batch, tokens)."""
     own = jnp.shape(given)
     if own == shape or isinstance(given, bool):
         return jnp.asarray(given)

@@ -1,9 +1,9 @@
 """Traces for any parameters, as transformations of optax.
 
-They take the gradient of the *value*, not of a loss, and what they return is added to parameters:
-chain `optax.scale(step_size)` or a schedule behind them, not `scale_by_learning_rate`, which turns
-the sign. For many streams with shared weights, `jax.vmap` their `init` and `update`, and sum what
-is returned.
+They take the gradient of the *value*, not of a loss, and their result is added to parameters: chain
+`optax.scale(step_size)` or a schedule behind them, not `scale_by_learning_rate`, which changes the
+sign. For many streams with shared weights, `jax.vmap` their `init` and `update`, and sum the
+results.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from preftd._src.jax.coefficients import given_or_made
 from preftd._src.rules.rule import Rule, as_rule
 
 Tree = Any
-"""Arrays within tuples, mappings and the like, as those of parameters."""
+"""A tree of arrays, such as parameters."""
 
 
 class TraceState(NamedTuple):
-    """What `trace` keeps: a trace for each parameter, and what the rule carries."""
+    """The state of `trace`: a trace for each parameter, and the state of the rule."""
 
     trace: Tree
     carried: Array
 
 
 class HeldState(NamedTuple):
-    """What `held` keeps: also pending updates, and the states of what comes before and after."""
+    """The state of `held`: also pending updates, and the states of `before` and `after`."""
 
     trace: Tree
     pending: Tree
@@ -54,7 +54,7 @@ def trace(rule: Rule | None = None) -> optax.GradientTransformationExtraArgs:
     Parameters
     ----------
     rule : Rule, optional
-        Makes decay and gain where `update` is not given them.
+        Computes decay and gain if `update` is called without them.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def trace(rule: Rule | None = None) -> optax.GradientTransformationExtraArgs:
 
 
 class Held(NamedTuple):
-    """The functions of updates that are held back; all are pure."""
+    """The functions of held updates; all are pure."""
 
     init: Callable[[Tree], HeldState]
     """``init(params)``: the state before the first step."""
@@ -113,14 +113,14 @@ def held(
     before: optax.GradientTransformation | None = None,
     after: optax.GradientTransformation | None = None,
 ) -> Held:
-    """Updates that are held back until a state is reached that is trusted.
+    """Updates that are held back until a trusted state is reached.
 
     ::
 
         hold        e ← decay e + gain ∇v(x)          P ← P + δ e
         release     returns β P                       P ← (1 − β) P
 
-    Call `release` with the β of each state as it is reached and apply what it returns, then compute
+    Call `release` with the β of each state as it is reached and apply its result, then compute
     value and gradient, then call `hold`; where an episode ends, release with ``1.0, last=True``.
 
     Parameters
@@ -128,9 +128,9 @@ def held(
     rule : Rule, optional
         As for `trace`.
     before : optax.GradientTransformation, optional
-        What happens to gradients before they enter traces, such as `bounded`.
+        Transformation of gradients before they enter traces, such as `bounded`.
     after : optax.GradientTransformation, optional
-        What happens to updates as they are released, such as ``optax.scale(0.1)``.
+        Transformation of updates as they are released, such as ``optax.scale(0.1)``.
 
     Returns
     -------
@@ -268,13 +268,13 @@ def _sum(one: Tree, other: Tree) -> Tree:
 
 
 def _read(factor: Any, tree: Tree) -> Tree:
-    """What is multiplied by a factor: where that is 0, what is not finite counts as 0."""
+    """The operand of a factor: where the factor is 0, entries that are not finite count as 0."""
     is_zero = jnp.asarray(factor) == 0
     return jax.tree.map(lambda x: jnp.where(is_zero & ~jnp.isfinite(x), 0, x), tree)
 
 
 def _times(factor: Any, tree: Tree) -> Tree:
-    """A multiple; of 0 times what is not finite, 0."""
+    """A multiple; 0 times an infinite or NaN entry is 0."""
     return jax.tree.map(lambda x: (factor * x).astype(x.dtype), _read(factor, tree))
 
 
@@ -282,7 +282,9 @@ def _faded(traces: Tree, decay: Any, gradients: Tree, gain: Any) -> Tree:
     """Traces after a step: decay e + gain ∇v."""
     kinds: list[Any] = [jax.tree.structure(one) for one in (traces, gradients)]
     if kinds[0] != kinds[1]:
-        raise InputError("gradients are another tree than params: give the gradient of the value.")
+        raise InputError(
+            "gradients and params are different trees: give the gradient of the value."
+        )
     for e, slope in zip(*map(jax.tree.leaves, (traces, gradients)), strict=True):
         if e.shape != jnp.shape(slope):
             raise InputError(

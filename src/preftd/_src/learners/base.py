@@ -1,8 +1,8 @@
-"""What all learners share: update and learn, discounts, saving, and how they print themselves.
+"""Base classes of learners: update and learn, discounts, saving, and repr.
 
-A stream may come in pieces, or one transition at a time. What a learner carries from one to the
-next is γ_t of the transition into the next features, the follow-on of its rule, and what signals
-remember (`Memory`); all of it is a part of its state.
+A stream may come in pieces, or one transition at a time. Between pieces, a learner carries γ_t of
+the transition into the next features, the follow-on of its rule, and the memory of signals
+(`Memory`), all part of its state.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +26,7 @@ from preftd._src.arrays import (
     number,
     short,
 )
+from preftd._src.files import as_path, read_npz, write_output
 from preftd._src.learners.steps import Steps, final_betas
 from preftd._src.learners.transition import (
     DivergedError,
@@ -37,6 +40,7 @@ from preftd._src.learners.transition import (
     check_holds,
     end_share,
     numbers_of,
+    refuse_unknown,
 )
 from preftd._src.preferences.signal import as_experience
 from preftd._src.rules.interest import interest_along
@@ -48,7 +52,7 @@ from preftd.preferences import Signal, as_preference
 from preftd.rules import Carried, Rule, stream_coefficients
 
 _LARGEST_COUNT = 2.0**53
-"""Up to here, all whole numbers are floats."""
+"""Up to this number, all integers are exact floats."""
 _SIGNALS = ("preference_memory", "interest_memory")
 _SETTINGS = {
     "actions": "{} actions",
@@ -58,19 +62,22 @@ _SETTINGS = {
     "bounded": "bounded steps",
     "step_size": "step size {}",
 }
-"""Attributes that some learners have, and how they are shown."""
+"""Attributes of some learners, and how repr shows them."""
+
+
+_FILE = 'a file that save wrote, such as "learner.npz"'
 
 
 class Memory(NamedTuple):
-    """What signals remember: None, a number or an array each."""
+    """What signals remember: Each None, a number or an array."""
 
     preference: Any = None
     interest: Any = None
     td_error: float = 0.0
-    """The last δ that a signal has seen which watches the learner."""
+    """The last δ seen by a signal that watches the learner."""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """As a part of a learner's state; what is None is left out."""
+        """As a part of a learner's state, without fields that are None."""
         kept = {"td_error": np.array(self.td_error)}
         for name, memory in zip(_SIGNALS, self[:2], strict=True):
             if memory is not None:
@@ -79,7 +86,7 @@ class Memory(NamedTuple):
 
 
 def described(learner: Any) -> str:
-    """Return a line about a learner: its rule, its number of features, and its settings.
+    """Return the repr of a learner: its rule, its number of features, and its settings.
 
     Examples
     --------
@@ -99,7 +106,7 @@ def described(learner: Any) -> str:
 
 
 class Learner(ABC):
-    """Learns by a rule, from one thread at a time; prints itself and saves its state."""
+    """Learns by a rule, from one thread at a time; has a repr and saves its state."""
 
     def __init__(self, size: int, rule: Rule) -> None:
         as_rule(rule)
@@ -108,25 +115,62 @@ class Learner(ABC):
     __repr__ = described
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """All that changes while learning, as arrays: weights, traces, what is pending and so on.
+        """All that changes while learning, as arrays: weights, traces, pending updates and so on.
 
-        A learner made in the same way loads it, and continues as if it had not stopped.
+        A learner made with the same arguments loads it, and continues as if it had not stopped.
         """
         with self._turn:
             return self._arrays()
 
     def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
-        """Continue from what `state_dict` gave."""
+        """Continue from a state of `state_dict`."""
         with self._turn:
             self._put(state)
 
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write `state_dict` to a file of NumPy arrays; one that preftd wrote is replaced.
+
+        Parameters
+        ----------
+        path : path of a file
+            Such as "learner.npz". It contains numbers only, no pickled objects.
+
+        """
+        target = as_path("path", path, _FILE)
+        state: dict[str, Any] = self.state_dict()
+        return write_output(target, lambda file: np.savez(file, allow_pickle=False, **state))
+
+    def load(self, path: str | PathLike[str]) -> Self:
+        """Continue from a file that `save` wrote; returns the learner itself.
+
+        Examples
+        --------
+        >>> from tempfile import mkdtemp
+        >>> from preftd import PTD, LinearLearner
+        >>> learner, file = LinearLearner(2, PTD(), 0.1), f"{mkdtemp()}/learner.npz"
+        >>> _ = learner.update([1.0, 0.0], 2.0, None, discount=0.0, beta=1.0)
+        >>> _ = learner.save(file)
+        >>> LinearLearner(2, PTD(), 0.1).load(file).weights
+        array([0.2, 0. ])
+
+        """
+        source = as_path("path", path, _FILE)
+        try:
+            state = read_npz(source)
+        except OSError as error:
+            raise InputError(f"{source} cannot be read ({error.strerror}): give {_FILE}.") from None
+        except ValueError as error:
+            raise InputError(f"{source} holds no learner ({error}): give {_FILE}.") from None
+        self.load_state_dict(state)
+        return self
+
     @abstractmethod
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """Copies of all that changes."""
+        """Copies of all changing state."""
 
     @abstractmethod
     def _put(self, state: Mapping[str, ArrayLike]) -> None:
-        """Take over a state; one that cannot be right is refused, and changes nothing."""
+        """Load a state; an invalid one is refused, and changes nothing."""
 
 
 class StreamLearner(Learner):
@@ -138,7 +182,7 @@ class StreamLearner(Learner):
         The number of features.
     rule : Rule
     predictions : int, optional
-        How many are learned at once; their numbers are then arrays.
+        The number of predictions learned at once; their numbers are then arrays.
 
     """
 
@@ -189,18 +233,19 @@ class StreamLearner(Learner):
         next_features: Any,
         *,
         discount: Any,
-        beta: Any,
+        beta: Any = None,
         interest: Any = None,
         rho: Any = 1.0,
         truncated: bool = False,
         next_beta: Any = None,
+        **unknown: Any,
     ) -> Any:
-        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+        """Learn from one transition; bad input raises InputError and changes nothing.
 
-        In the held view, what is pending is applied by the call that brings the β of the state
-        reached, with the step size of that call; what is left is applied at once where discount is
-        0 or the episode is truncated. Features need not be finite where β and the rule's gain
-        are 0. Least squares waits in the same way, with rows of its system.
+        In the held view, pending updates are applied by the call that passes the β of the state
+        reached, with the step size of that call; the rest is applied at once where discount is 0 or
+        the episode is truncated. Features need not be finite where β and the rule's gain are 0.
+        Least squares waits in the same way, with rows of its system.
 
         Parameters
         ----------
@@ -209,7 +254,7 @@ class StreamLearner(Learner):
         reward : float
             r_{t+1}, paid on the way from `features` to `next_features`.
         next_features : array of shape (size,), Indices or None
-            x_{t+1}, which the next call gets as `features`. It has no part where discount is 0, and
+            x_{t+1}, which the next call gets as `features`. It is ignored where discount is 0, and
             may be None there.
         discount : float
             γ_{t+1} of this transition: 0 if the episode terminates with it.
@@ -217,20 +262,22 @@ class StreamLearner(Learner):
             β_t, i_t and ρ_t, those of `features`. The interest is the rule's own by default.
         truncated : bool
             Whether the episode is cut short here: this update still bootstraps from
-            `next_features`, and trace and follow-on start afresh with the next.
+            `next_features`, and trace and follow-on restart with the next one.
         next_beta : float
             β of `next_features` where the episode is truncated, in the held view and for least
-            squares (default: 1). At 0 nothing is bootstrapped from it, and what is pending is
+            squares (default: 1). At 0 nothing is bootstrapped from it, and pending updates are
             dropped.
 
         Returns
         -------
         float
             The TD error δ_t, or with many predictions an array of shape (predictions,). In the held
-            view it is that of the weights once what was pending is applied, and NaN where features
+            view it uses the weights after pending updates are applied, and is NaN where features
             are not finite. Least squares returns None.
 
         """
+        if unknown:
+            refuse_unknown("update", unknown)
         with self._turn:
             if not self._online:
                 raise InputError(
@@ -260,19 +307,20 @@ class StreamLearner(Learner):
         interest: ArrayLike | None = None,
         rho: ArrayLike | None = None,
         final_beta: ArrayLike | None = None,
+        **unknown: Any,
     ) -> Self:
         """Learn from a stream as `update` would, compiled if possible; returns the learner itself.
 
         A stream may come in pieces, in the forward view in whole episodes. All of it is learned or,
-        if predictions stop being finite on the way, nothing: so each call first copies the state,
-        which takes longer than a few steps if there are many features.
+        if predictions stop being finite, nothing: so each call first copies the state, which costs
+        more than a few steps if there are many features.
 
         Parameters
         ----------
         experience : Experience
         preference : number, array of shape (states,), function or Signal
-            Where β comes from; or give beta. A signal that watches the learner makes it learn step
-            by step, not compiled; least squares and the forward view refuse it.
+            The source of β; or pass beta. With a signal that watches the learner, it learns step by
+            step, not compiled; least squares and the forward view refuse such a signal.
         beta : float or array of shape (steps,)
             β_t itself.
         interest : float or array of shape (steps,)
@@ -280,10 +328,13 @@ class StreamLearner(Learner):
         rho : float or array of shape (steps,)
             ρ_t (default: those of the experience, or 1).
         final_beta : float or array of shape (truncated episodes,)
-            β of what each truncated episode shows last, in the held view and for least squares
-            (default: 1). At 0 nothing is bootstrapped from it, and what is pending is dropped.
+            β of the last observation of each truncated episode, in the held view and for least
+            squares (default: 1). At 0 nothing is bootstrapped from it, and pending updates are
+            dropped.
 
         """
+        if unknown:
+            refuse_unknown("learn", unknown)
         with self._turn:
             if np.ndim(self._discount_t):
                 raise InputError("learn is for one prediction: call update for each step.")
@@ -335,7 +386,7 @@ class StreamLearner(Learner):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Go back to the state before if something is raised."""
+        """Restore the state if an exception is raised."""
         before = self.state_dict()
         try:
             yield
@@ -346,13 +397,13 @@ class StreamLearner(Learner):
     # What each learner says of itself.
 
     def _pair(self, features: Any, next_features: Any) -> Pair:
-        """x_t and x_{t+1} as users give them, checked."""
+        """x_t and x_{t+1} from the user, checked."""
         return as_pair(features, next_features, self.size, not self._holds)
 
     def _take(self, pair: Pair, given: Given, end: Any) -> tuple[Any, Any, Any]:
-        """Learn from a transition; returns δ, what the rule carries, and the discount.
+        """Learn from a transition; returns δ, the state of the rule, and the discount.
 
-        given  reward, discount, β, interest and ρ as the user gave them
+        given  reward, discount, β, interest and ρ from the user
         end    β of x_{t+1} where the episode is truncated after this step, None where it is not
         """
         reward, discount, beta, decay, gain, follow_on = numbers_of(
@@ -369,25 +420,25 @@ class StreamLearner(Learner):
 
     @abstractmethod
     def _learn(self, experience: Experience, steps: Steps) -> None:
-        """Learn from a stream, with its features and with its coefficients; all of it or none."""
+        """Learn from a stream, given its features and coefficients: all of it or nothing."""
 
     @abstractmethod
     def _leave(self) -> None:
-        """Leave an episode that was not finished, as if it were truncated."""
+        """Leave an unfinished episode, as if it were truncated."""
 
     @abstractmethod
     def _own_arrays(self) -> dict[str, NDArray[Any]]:
-        """Copies of what changes, but for what all learners have."""
+        """Copies of the state that is specific to this class."""
 
     def _arrays_like(self, given: Mapping[str, Any]) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """Arrays of the shapes that a state with such names must have."""
+        """Arrays of the shapes that a state with these names must have."""
         return self._own_arrays()
 
     @abstractmethod
     def _put_own(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `_own_arrays` gave; what cannot be right is refused, and changes nothing.
+        """Load a state from `_own_arrays`; an invalid one is refused, and changes nothing.
 
-        Names, shapes and that all is finite have been checked.
+        Names, shapes and finiteness are already checked.
         """
 
     def _check_growth(self, seen: Pair | Experience) -> None:
@@ -395,10 +446,10 @@ class StreamLearner(Learner):
 
 
 def split_state(state: Mapping[str, ArrayLike]) -> tuple[dict[str, ArrayLike], Memory]:
-    """A state without what `Memory.arrays` added to it, and that."""
+    """A state without the arrays that `Memory.arrays` added, and these arrays."""
     rest = as_state(state)
     if "td_error" not in rest:
-        raise InputError("the state has no 'td_error': give what state_dict gave.")
+        raise InputError("the state has no 'td_error': give a result of state_dict.")
     td_error = number("td_error", rest.pop("td_error"))
     found = [as_array(n, rest.pop(n)) if n in rest else None for n in _SIGNALS]
     preference, interest = (m if m is None or m.ndim else float(m) for m in found)
@@ -406,16 +457,16 @@ def split_state(state: Mapping[str, ArrayLike]) -> tuple[dict[str, ArrayLike], M
 
 
 def as_state(given: Any) -> dict[str, Any]:
-    """What was given as a dict, if it has names of arrays."""
+    """The argument as a dict, checked to have names of arrays."""
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise InputError(f"the state is {short(given)}: give what state_dict gave.")
+        raise InputError(f"the state is {short(given)}: give a result of state_dict.")
     return {name: given[name] for name in given}
 
 
 def checked_state(
     given: Mapping[str, ArrayLike], own: Mapping[str, NDArray[Any]]
 ) -> dict[str, NDArray[Any]]:
-    """The arrays that were given, if they have the names and shapes of the learner's own."""
+    """The given arrays, checked to have the names and shapes of the learner's own."""
     odd = sorted(set(own) ^ set(given))
     if odd:
         raise InputError(
@@ -427,19 +478,19 @@ def checked_state(
         if array.shape != own[name].shape:
             raise InputError(
                 f"{name} of the state has shape {array.shape}, not {own[name].shape}: "
-                "give that of a learner of the same size."
+                "give the state of a learner of the same size."
             )
     return arrays
 
 
 def refuse_unless(fits: Any, name: str) -> None:
-    """Refuse a part of a state if anything in it does not fit."""
+    """Refuse a part of a state if it is inconsistent."""
     if not np.all(fits):
-        raise InputError(f"{name} of the state cannot be right: give what state_dict gave.")
+        raise InputError(f"{name} of the state is invalid: give a result of state_dict.")
 
 
 def are_counts(array: NDArray[Any]) -> bool:
-    """Whether all are whole numbers from 0 on."""
+    """Whether all are integers of 0 or more."""
     return bool(((array >= 0) & (array <= _LARGEST_COUNT) & (array % 1 == 0)).all())
 
 
@@ -449,7 +500,7 @@ def are_flags(array: NDArray[Any]) -> bool:
 
 
 def one_of(preference: Any, beta: ArrayLike | None) -> Signal | None:
-    """The preference as a signal, or None if β is given in its stead."""
+    """The preference as a signal, or None if β is given instead."""
     if (preference is None) == (beta is None):
         given = "neither preference nor beta is" if beta is None else "both preference and beta are"
         raise InputError(f"{given} given: give one of the two.")
@@ -457,11 +508,11 @@ def one_of(preference: Any, beta: ArrayLike | None) -> Signal | None:
 
 
 def check_size(experience: Experience, size: int) -> None:
-    """Refuse what is no experience, or has another number of features."""
+    """Refuse anything but an experience with the right number of features."""
     if as_experience(experience).size != size:
         raise InputError(
             f"the experience has {experience.size} features, the learner {size}: "
-            "make the learner with as many."
+            "make the learner with the same number."
         )
 
 
@@ -473,7 +524,7 @@ def _learn_watching(
     rho: ArrayLike | None,
     final_beta: ArrayLike | None,
 ) -> None:
-    """Learn from a stream step by step, with the learner in view."""
+    """Learn from a stream step by step, while the signal watches the learner."""
     if not len(e):
         return
     steps = e.discount_t.shape

@@ -1,9 +1,9 @@
-"""Bounded steps: no gradient enters the trace with a gain that overshoots its own target.
+"""Bounded steps: no gain lets a step overshoot its own target.
 
     gain = min(gain_t, 1 / reach_t)          reach_t = α_t |∇v(x_t)|², or Σ_i α_i x_i² if linear
 
-A step along gain ∇v(x_t) moves v(x_t) by reach_t · gain of the error, to first order, and so by all
-of it at most. What a rule carries, its decay and β are not changed.
+A step along gain ∇v(x_t) moves v(x_t) by reach_t · gain of the error, to first order, and so by at
+most all of it. The state of a rule, its decay and β do not change.
 """
 
 import math
@@ -18,7 +18,7 @@ from preftd._src.learners.steps import Steps
 
 
 def bounded_gain(gain: float, reach: float) -> float:
-    """min(gain, 1 / reach); the gain itself where the reach is 0, or NaN as x is."""
+    """min(gain, 1 / reach); the gain itself where the reach is 0 or NaN."""
     return 1.0 / reach if gain * reach > 1.0 else gain
 
 
@@ -39,7 +39,7 @@ def with_bounded_gains(steps: Steps, step_sizes: Vector, squares: Vector) -> Ste
     steps : Steps
     step_sizes : array of shape (steps,) or (1,)
     squares : array of shape (steps,)
-        What `squares_of` gives.
+        The result of `squares_of`.
 
     """
     with np.errstate(over="ignore"):
@@ -67,7 +67,7 @@ _NO_VECTORS, _NO_INDICES = np.zeros((0, 1)), np.zeros((0, 1), dtype=np.int32)
 def _squares(
     codes: NDArray[np.int32], dense: Dense, active: NDArray[np.int32], scale: Vector
 ) -> Vector:
-    """Σ_i s_i x_i² of what codes stand for, shape (codes,); NaN where x is not finite."""
+    """Σ_i s_i x_i² of decoded codes, shape (codes,); NaN where x is not finite."""
     found = np.zeros(codes.size)
     for t in range(codes.size):
         code, total = codes[t], 0.0

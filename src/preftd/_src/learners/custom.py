@@ -1,4 +1,4 @@
-"""Custom learners in a study: a factory and two methods, which see plain arrays only.
+"""Custom learners in a study: a factory and two methods on plain arrays.
 
 A factory is called as factory(size, step_size, seed), once for each step size and seed, and gives
 an object with
@@ -39,18 +39,18 @@ class Batch(Protocol):
 
 
 class Specification(Protocol):
-    """What a study holds of a learner: `Linear(...)`, `Network(...)`, or your own."""
+    """The specification of a learner for studies: `Linear(...)`, `Network(...)`, or your own."""
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
 
     @property
     def takes_step_size(self) -> bool:
         """Whether it has a step size; if not, `start` gets [None] as step sizes."""
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> Batch:
-        """The learners of a seed, for inputs of so many features."""
+        """The learners of a seed, for inputs of `size` features."""
 
 
 class Lanes:
@@ -61,7 +61,7 @@ class Lanes:
         self._diverged = [False for _ in learners]
 
     def _learning(self, lane: int) -> AbstractContextManager[Callable[[Any], Any]]:
-        """How a learner learns a piece of a stream, and what holds while it does."""
+        """Learn a piece of a stream, in the right context."""
         raise NotImplementedError
 
     def _errors(self, pieces: Sequence[Any], scored: Scored) -> Dense:
@@ -84,12 +84,12 @@ class Lanes:
 
 
 class Episode(NamedTuple):
-    """One episode as plain arrays; T is its number of steps."""
+    """One episode as plain arrays of T steps."""
 
     features: Dense
     """x_t, shape (T, size)."""
     next_features: Dense
-    """x_{t+1}, shape (T, size); has no meaning where `discount_tp1` is 0."""
+    """x_{t+1}, shape (T, size); meaningless where `discount_tp1` is 0."""
     reward: Vector
     """r_{t+1}, shape (T,)."""
     discount_t: Vector
@@ -195,12 +195,12 @@ class CustomBatch:
             for method in ("learn", "predict"):
                 if not callable(getattr(learner, method, None)):
                     raise InputError(
-                        f"the factory gave {short(learner)}, which has no {method}: let it give an "
-                        "object with learn(episode) and predict(features)."
+                        f"the factory returned {short(learner)}, without {method}: let it return "
+                        "an object with learn(episode) and predict(features)."
                     )
 
     def learn(self, steps: Steps, scored: Scored) -> Dense:
-        """Let each learn episode by episode; mean squared errors, episodes × step sizes."""
+        """Learn episode by episode with each; mean squared errors, episodes × step sizes."""
         shown = scored_features(scored)
         rows = []
         for which in steps.episodes():
@@ -215,24 +215,24 @@ class CustomBatch:
 
 
 def _values(given: Any, count: int) -> Vector:
-    """Predictions as an array of shape (count,); they need not be finite."""
+    """Predictions as an array of shape (count,), possibly infinite."""
     try:
         values = as_array("the prediction", given, finite=False)
     except InputError as error:
         raise InputError(
-            f"predict gave {short(given)}, which is not an array of real numbers: let it give one "
+            f"predict returned {short(given)}, not an array of real numbers: let it return one "
             f"of shape ({count},), in torch values.detach().numpy()."
         ) from error
     if values.shape != (count,):
         raise InputError(
-            f"predict gave an array of shape {values.shape} for {count} rows of features: "
+            f"predict returned an array of shape {values.shape} for {count} rows of features: "
             f"let it give one of shape ({count},)."
         )
     return values
 
 
 def as_spec(given: Any) -> Specification:
-    """A specification as it is, or a factory of custom learners as one.
+    """A specification unchanged, or a factory of custom learners as a specification.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def as_spec(given: Any) -> Specification:
     --------
     >>> from preftd.learners import Linear
     >>> as_spec(Linear())
-    Linear(view='backward', bounded=False)
+    Linear(view=None, bounded=False)
     >>> class Nothing:
     ...     label = "nothing"
     ...
@@ -264,7 +264,7 @@ def as_spec(given: Any) -> Specification:
         for name in ("label", "takes_step_size"):
             if not hasattr(given, name):
                 raise InputError(
-                    f"{short(given)} has no {name}: give a specification all it needs."
+                    f"{short(given)} has no {name}: give the specification this attribute."
                 )
         specification: Specification = given
         return specification

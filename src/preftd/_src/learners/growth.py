@@ -1,4 +1,4 @@
-"""Growth without bound: predictions that no discounted sum of the rewards so far could explain.
+"""Growth: predictions that no discounted sum of the rewards so far could explain.
 
 h ← γ_t h + |r_{t+1}|          a prediction is too large if |v(x_t)| > 1000 × the largest h
 """
@@ -12,17 +12,17 @@ from preftd._src.kernels import kernel
 
 OLD_VALUE, TD_ERROR, SUM, PEAK, STEPS, GREW = range(6)
 """The first rows of `work`, which all online views share: v of the last step, δ; then h, the
-largest h (below 0: not known yet), the steps so far, and what `note_value` saw."""
+largest h (below 0: not known yet), the steps so far, and the result of `note_value`."""
 WEIGHT_BOUND, TRACE_BOUND, PENDING_BOUND, SCALE_BOUND, CAREFUL = range(6, 11)
-"""The next rows: no weight, entry of the trace, pending update or factor of a feature is larger
-than that; then whether a step may be taken although numbers may become larger than LARGEST, because
-what it gives is checked. If a step is refused, the bounds must be measured anew."""
+"""The next rows: bounds of weights, trace, pending updates and factors of features; then whether a
+step may be taken although numbers may exceed LARGEST, because its result is checked. If a step is
+refused, the bounds must be measured again."""
 SHARED_ROWS = 11
 LARGEST = LARGE
-"""Sums of products of numbers up to here do not overflow."""
+"""Sums of products of numbers up to this one do not overflow."""
 TIMES = 1000.0
 TOO_LARGE, UNKNOWN = 1.0, -1.0
-"""What GREW can be, beside 0."""
+"""The values of GREW, other than 0."""
 
 
 class GrowthWarning(UserWarning):
@@ -31,7 +31,7 @@ class GrowthWarning(UserWarning):
 
 @kernel
 def note_reward(reward: float, discount_t: float, work: Dense, lane: int) -> None:
-    """Add a step to what is known of the rewards of a prediction, a column of work."""
+    """Update the largest discounted sum of rewards of a prediction, a column of `work`."""
     if work[GREW, lane] == 0.0:
         work[STEPS, lane] += 1.0
     work[SUM, lane] = discount_t * work[SUM, lane] + abs(reward)
@@ -50,7 +50,7 @@ def compare_value(value: float, work: Dense, lane: int) -> None:
 
 @kernel
 def note_value(value: float, reward: float, discount_t: float, work: Dense, lane: int) -> None:
-    """Take note of a step with its prediction."""
+    """Record a step with its prediction."""
     note_reward(reward, discount_t, work, lane)
     compare_value(value, work, lane)
 
@@ -62,7 +62,7 @@ def are_moderate(weights: float, trace: float, pending: float) -> bool:
 
 
 def warn_of_growth(step: int, stacklevel: int) -> None:
-    """Say it, with the step and what to do; the level is that of the user's call."""
+    """Warn, with the step and a remedy, at the stack level of the user's call."""
     warnings.warn(
         f"after step {step}, a prediction is more than {TIMES:g} times as large as any discounted "
         "sum of the rewards so far, so that learning may diverge: lower the step size, or use the "
@@ -74,6 +74,6 @@ def warn_of_growth(step: int, stacklevel: int) -> None:
 
 @kernel
 def note_rewards(reward: Vector, discount_t: Vector, work: Dense) -> None:
-    """Take note of the rewards of steps whose predictions are not known, for one prediction."""
+    """Record the rewards of steps whose predictions are not known, for one prediction."""
     for t in range(reward.size):
         note_reward(reward[t], discount_t[t], work, 0)

@@ -1,10 +1,10 @@
-"""The update that all steps of a stream make together: Δw = α Σ_t gain_t A_t ∇v(x_t).
+"""The sum of the updates of a stream: Δw = α Σ_t gain_t A_t ∇v(x_t).
 
     A_t = δ_t + decay_{t+1} A_{t+1}
 
 Arrays are those of the rules: decay[t] belongs to x_t and is 0 where an episode begins, so nothing
-flows back from one episode to the one before. A step whose successor is not in the stream
-bootstraps in full; one whose discount is 0 has terminated and does not.
+flows back from one episode to the previous one. A step whose successor is not in the stream
+bootstraps in full; a step with discount 0 has terminated and does not bootstrap.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def forward_update(
     ----------
     experience : Experience
     signals : StreamCoefficients
-        Those of the experience.
+        The signals of the experience.
     weights : array of shape (size,)
 
     Returns
@@ -116,7 +116,7 @@ def _advantages_of(td_error: Vector, decay: Vector, out: Vector) -> None:
 
 
 def values_along(experience: Experience, codes: Codes, weights: Vector) -> Vector:
-    """wᵀx for each code, shape (codes,), at the cost of what is not 0 in x."""
+    """wᵀx for each code, shape (codes,), at the cost of the nonzero entries of x."""
     few, values = codes >= 0, np.empty(codes.size)
     values[~few] = experience.dense[-1 - codes[~few]] @ weights
     values[few] = weights[_indices(experience, codes[few])].sum(axis=1)
@@ -124,7 +124,7 @@ def values_along(experience: Experience, codes: Codes, weights: Vector) -> Vecto
 
 
 def spread(experience: Experience, steps: NDArray[np.intp], amount: Vector) -> Vector:
-    """Σ_t amount_t x_t over some steps, shape (size,), at the cost of what is not 0 in x."""
+    """Σ_t amount_t x_t over some steps, shape (size,), at the cost of the nonzero entries of x."""
     codes = experience.code_t[steps]
     few = codes >= 0
     total = np.asarray(amount[~few] @ experience.dense[-1 - codes[~few]])

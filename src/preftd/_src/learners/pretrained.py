@@ -1,7 +1,7 @@
 """Linear learning on the hidden layer of a network that was trained beforehand.
 
 Each seed has its own network, drawn and trained on a task with the random numbers of that seed. Its
-hidden layer then rests, and its outputs are the features that the linear learner gets.
+hidden layer is then fixed, and its outputs are the features of the linear learner.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from preftd._src.learners.network.batch import Network, NetworkBatch
 from preftd._src.learners.step_size import Decreasing, StepSize, as_step_size
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.transition import after_the_end, as_features, as_vector
-from preftd._src.rules.rule import as_rule
 from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience, Indices
 from preftd.preferences import Signal, as_preference
@@ -40,10 +39,10 @@ class Training:
     Parameters
     ----------
     task : Task
-        What it learns on.
+        The training task.
     network : Network
     rule, preference
-        What makes its targets.
+        Rule and preference of its targets.
     step_size : float
     episodes : int
 
@@ -59,7 +58,7 @@ class Training:
     def __post_init__(self) -> None:
         instance("task", self.task, Task, "a Task")
         instance("network", self.network, Network, "a Network")
-        as_rule(self.rule)
+        object.__setattr__(self, "network", self.network.for_rule(self.rule))
         object.__setattr__(self, "preference", as_preference(self.preference))
         object.__setattr__(self, "step_size", as_step_size("step_size", self.step_size))
         episodes = as_count("episodes", self.episodes, 1, MOST_STEPS)
@@ -86,7 +85,7 @@ class Pretrained:
     training : Training
         Of the network.
     linear : Linear
-        What learns on its hidden layer.
+        The learner on its hidden layer.
 
     Examples
     --------
@@ -94,7 +93,8 @@ class Pretrained:
     >>> from preftd.preferences import Constant
     >>> walk = tasks.make("random_walk")
     >>> training = Training(walk, Network(8, "forward"), TD(), Constant(0.0), 0.01, episodes=10)
-    >>> Pretrained(training).start(size=19, step_sizes=[0.1, 0.2], seed=0).linear.weights.shape
+    >>> held = Pretrained(training, Linear("held"))
+    >>> held.start(size=19, step_sizes=[0.1, 0.2], seed=0).linear.weights.shape
     (8, 2)
 
     """
@@ -110,13 +110,17 @@ class Pretrained:
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
         return self.linear.label
 
     @property
     def watchable(self) -> bool:
         """Whether a signal may watch the learner: if it learns one transition at a time."""
         return self.linear.watchable
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The specification, with the view of the rule if `linear` names none."""
+        return replace(self, linear=self.linear.for_rule(rule))
 
     def learner(
         self, size: int, rule: Rule, step_size: ArrayLike | Decreasing, seed: SupportsIndex = 0
@@ -137,8 +141,8 @@ class Pretrained:
     def _check(self, size: int) -> None:
         if as_count("size", size) != self.training.task.features.size:
             raise InputError(
-                f"the task has {size} features, that of the training "
-                f"{self.training.task.features.size}: train on one that shows as many."
+                f"the task has {size} features, the training task "
+                f"{self.training.task.features.size}: train on a task with the same number."
             )
 
 
@@ -153,12 +157,12 @@ class PretrainedLearner(Learner):
     step_size, view, bounded
         As for `LinearLearner`; one step size for each feature is one for each unit.
     seed : int
-        Of the network, and of the experience that it was trained on.
+        Seed of the network, and of its training experience.
 
     Attributes
     ----------
     linear : LinearLearner
-        What learns from the outputs of the hidden layer.
+        The learner on the outputs of the hidden layer.
 
     """
 
@@ -168,16 +172,17 @@ class PretrainedLearner(Learner):
         rule: Rule,
         step_size: ArrayLike | Decreasing,
         *,
-        view: str = "backward",
+        view: str | None = None,
         bounded: bool = False,
         seed: SupportsIndex = 0,
     ) -> None:
         instance("training", training, Training, "a Training")
         super().__init__(training.task.features.size, rule)
         self._layer = _layer(training, whole("seed", seed))
-        self.units, self.view = training.network.units, view
+        self.units = training.network.units
         self.linear = LinearLearner(self.units, rule, step_size, view=view, bounded=bounded)
         self.step_size, self.bounded = self.linear.step_size, self.linear.bounded
+        self.view = self.linear.view
 
     def hidden(self, features: ArrayLike | Indices) -> Dense:
         """The outputs of the hidden layer, shape (units,) or (n, units)."""
@@ -263,7 +268,7 @@ _SEVERAL_ONES = "inputs have ones at several indices: give vectors, or inputs wi
 
 @final
 class _Layer:
-    """A hidden layer, and what it makes of inputs: first of all one-hot ones, then of vectors."""
+    """A hidden layer, and its outputs: first for all one-hot inputs, then for vectors."""
 
     def __init__(self, net: NetworkBatch) -> None:
         self._net, self.size = net, net.size
@@ -275,26 +280,23 @@ class _Layer:
         return self._net.hidden(np.ascontiguousarray(inputs))
 
     def codes(self, codes: Codes) -> Codes:
-        """Codes of experience, for rows of what `vectors` gives."""
+        """Codes of experience, as rows of the result of `vectors`."""
         moved = np.where(codes >= 0, -1 - codes, codes - len(self.of_indices))
         return moved.astype(np.int32)
 
     def vectors(self, dense: Dense) -> Dense:
-        """Outputs for all one-hot inputs, and then for these vectors.
-
-        Learners of a seed follow each other through the same experience: the last is remembered.
-        """
+        """Outputs for all one-hot inputs, and then for these vectors; the last are cached."""
         last = self._last  # other threads may write it meanwhile
         if last is None or last[0] is not dense:
             self._last = last = dense, self.all_of(dense)
         return last[1]
 
     def all_of(self, dense: Dense) -> Dense:
-        """The same, not remembered."""
+        """The same without the cache."""
         return np.concatenate([self.of_indices, self.outputs(dense)])
 
 
 @lru_cache(maxsize=2)
 def _layer(training: Training, seed: int) -> _Layer:
-    """Of one seed, which several learners share."""
+    """The hidden layer of one seed, shared by several learners."""
     return _Layer(training.net(seed))

@@ -1,19 +1,19 @@
-"""The forward view: what each step aims at.
+"""The forward view: the targets of steps.
 
     G_t = r_{t+1} + γ_{t+1} (β_{t+1} v(x_{t+1}) + (1 − β_{t+1}) G_{t+1})          β-return
     A_t = G_t − v(x_t)                                                             advantage
 
-β_{t+1} is the preference of the *next* state. Nothing follows a step that terminates. A step that
-is truncated, and the last one of the arrays, bootstraps in full from the value of the state it
-leads to, whatever β is there.
+β_{t+1} is the preference of the *next* state. Nothing follows a step that terminates. A truncated
+step, and the last one of the arrays, bootstraps in full from the value of the next state, whatever
+its β.
 
 v(x_{t+1}) is not read where β_{t+1} = 0, unless the step bootstraps in full, and may be NaN there.
-v(x_t) may be NaN where it is not known; then so is A_t, and nothing else.
+v(x_t) may be NaN where it is not known; then only A_t is NaN.
 
-Kernels pass backward over streams side by side, compiled for float32 and float64. An array is
-(before, steps, after), or (streams, steps) where time is the last axis. Its last axis is whole, the
-others are whole or of length 1, for what is the same all along them. Loops read few arrays each:
-with more, the compiler would not vectorise them.
+Kernels process parallel streams backward in time, compiled for float32 and float64. An array is
+(before, steps, after), or (streams, steps) where time is the last axis. Its last axis is complete;
+the others are complete, or of length 1 if entries are the same along them. Each loop reads few
+arrays; otherwise, the compiler would not vectorise it.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ Flags = NDArray[np.bool_]
 Floats = NDArray[Any]
 """All of float32, or all of float64."""
 TOGETHER = 4
-"""Streams whose recursions run side by side where time is the last axis: one waits for itself."""
+"""The number of streams whose recursions run in parallel where time is the last axis."""
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 ORDER = ("reward", "value_t", "value_tp1", "beta_tp1", "discount", "terminated", "truncated")
-"""In which the kernels take them."""
+"""The order of the kernels' arguments."""
 
 
 def beta_returns(
@@ -58,7 +58,7 @@ def beta_returns(
     truncated: ArrayLike = False,
     axis: int = 0,
 ) -> Array:
-    """β-returns G_t of streams, any number of them side by side.
+    """β-returns G_t of any number of parallel streams.
 
     Arguments are arrays whose shapes broadcast against each other, or single numbers. If all arrays
     are of float32, so is the result; otherwise it is of float64.
@@ -134,7 +134,7 @@ def beta_advantages(
 
 
 def _computed(given: Sequence[ArrayLike], axis: int) -> Array:
-    """G_t − v(x_t), of arguments in `ORDER` as users give them."""
+    """G_t − v(x_t), from user arguments in `ORDER`."""
     pairs = list(zip(ORDER, given, strict=True))
     floats = {name: _floats(name, array) for name, array in pairs[:5]}
     arrays = [array for array in floats.values() if array.ndim]
@@ -152,7 +152,7 @@ def _computed(given: Sequence[ArrayLike], axis: int) -> Array:
 def run_forward(layout: Layout, read: Sequence[Array], out: Array) -> bool:
     """Write G_t − v(x_t); return whether all is finite and in range.
 
-    Arrays are those of `ORDER`, as the layout reads them.
+    Arrays are in `ORDER`, viewed by the layout.
     """
     run: Any = by_streams if layout.time_is_last else by_rows
     fine: bool = run(*read, out)
@@ -160,9 +160,9 @@ def run_forward(layout: Layout, read: Sequence[Array], out: Array) -> bool:
 
 
 def refuse_wrong(given: Mapping[str, Array], axis: int) -> None:
-    """Name what is not finite or out of range, if there is any that is read.
+    """Raise an error that names a value that is read, but not finite or out of range.
 
-    A result may also be infinite because it overflowed, and NaN because `value_t` is.
+    A result may also be infinite after an overflow, and NaN where `value_t` is.
     """
     reward, value_t, value_tp1, beta, discount, terminated, truncated = given.values()
     check_finite("reward", reward)
@@ -180,8 +180,8 @@ def refuse_wrong(given: Mapping[str, Array], axis: int) -> None:
 def _floats(name: str, given: Any) -> Array:
     """An array of float32 or float64, not copied if it is one.
 
-    Whether all is finite is seen afterwards, in the one array that comes out: looking at each that
-    goes in would take longer than the computation.
+    Finiteness is checked afterwards in the result: checking each argument would take longer than
+    the computation.
     """
     # Not a subclass: a masked array is one.
     if type(given) is np.ndarray and given.dtype in (SINGLE, DOUBLE):
@@ -192,7 +192,7 @@ def _floats(name: str, given: Any) -> Array:
 
 
 def read(kind: Any, axes: int) -> types.Array:
-    """The type of an array that may be read-only: said outright, it needs no copy."""
+    """The type of an array that may be read-only, declared to avoid a copy."""
     return types.Array(kind, axes, "C", readonly=True)
 
 
@@ -249,7 +249,10 @@ def by_rows(
     truncated: Flags,
     out: Floats,
 ) -> bool:
-    """Write G_t − v(x_t), all streams of a step at once; true if all is finite and in range."""
+    """Write G_t − v(x_t), all streams of a step at once.
+
+    Returns whether all is finite and in range.
+    """
     before, steps, after = out.shape
     zero, one = out.dtype.type(0), out.dtype.type(1)
     G = np.empty(after, out.dtype)
@@ -287,7 +290,7 @@ def by_streams(
     truncated: Flags,
     out: Floats,
 ) -> bool:
-    """Write G_t − v(x_t), a stream after the other; true if all is finite and in range."""
+    """Write G_t − v(x_t), stream by stream; returns whether all is finite and in range."""
     streams, steps = out.shape
     zero, one = out.dtype.type(0), out.dtype.type(1)
     kept = np.empty((TOGETHER, steps), out.dtype)
@@ -315,16 +318,16 @@ def by_streams(
 
 
 class Layout:
-    """How streams lie in memory: axes before time, time, axes after it.
+    """The memory layout of streams: axes before time, time, axes after it.
 
     Parameters
     ----------
     shape : tuple of int
-        That of all arrays, once they are broadcast.
+        The shape of all arrays after broadcasting.
     axis : int
         The time axis, from 0.
     order : tuple of int
-        The axes, from the one with the widest steps in memory to the one with the narrowest.
+        The axes, from the largest stride to the smallest.
 
     """
 
@@ -337,7 +340,7 @@ class Layout:
         self.inner = (before, shape[axis]) if self.time_is_last else (before, shape[axis], after)
         """The shape in which the kernels see all entries."""
         self.row = (1,) * (len(self.inner) - 1) + self.inner[-1:]
-        """The shape of what is the same in all rows."""
+        """The shape of an array that is the same in all rows."""
         self._is_plain = order == tuple(range(len(order)))
 
     def read(self, array: Array) -> Array:
@@ -354,14 +357,14 @@ class Layout:
         return _row(self.row, number, kind)
 
     def restored(self, array: Array) -> Array:
-        """Return what a kernel has written, in the shape that users know."""
+        """Return the output of a kernel in the shape for users."""
         if self._is_plain:
             return array.reshape(self.shape)
         return array.reshape(self.ordered).transpose(np.argsort(self.order))
 
 
 def layout_of(shape: tuple[int, ...], axis: int, arrays: Iterable[Array]) -> Layout:
-    """Return the layout of arrays that are to be broadcast: that of the first one of full size."""
+    """Return the layout of arrays before broadcasting: that of the first one of full size."""
     order = tuple(range(len(shape)))
     for array in arrays:
         if array.shape == shape and 0 not in array.strides:
@@ -373,12 +376,12 @@ def layout_of(shape: tuple[int, ...], axis: int, arrays: Iterable[Array]) -> Lay
 
 
 _layout = lru_cache(maxsize=64)(Layout)
-"""Those used of late: making one takes longer than returns of a few steps."""
+"""Recently used layouts: making one takes longer than returns of a few steps."""
 
 
 @lru_cache(maxsize=32)
 def _row(shape: tuple[int, ...], number: float, kind: np.dtype[Any]) -> Array:
-    """One number many times, made once for many calls."""
+    """One number many times, cached."""
     row = np.full(shape, number, kind)
     row.setflags(write=False)
     return row

@@ -91,13 +91,13 @@ class StepSizePair:
 
 
 def size_at(given: Decreasing, step: int | NDArray[Any]) -> Vector:
-    """What `Decreasing.at` gives, for steps that are known to be counts."""
+    """`Decreasing.at` for steps that are known to be counts."""
     return np.asarray(given.initial / (1 + step / given.delay) ** given.power)
 
 
 StepSize: TypeAlias = float | Decreasing
 StudyStepSize: TypeAlias = StepSize | StepSizePair
-"""What a study searches over."""
+"""Step sizes of a study."""
 
 
 def as_step_size(name: str, given: ArrayLike | StudyStepSize) -> StepSize:
@@ -130,7 +130,7 @@ def as_fixed_sizes(learners: str, given: Any) -> tuple[float, ...]:
 
 
 def listed(name: str, given: Any) -> list[Any]:
-    """What was given as a list, if it has entries; letters and names are none."""
+    """The argument as a list, if it has entries; text and dicts are refused."""
     try:
         if isinstance(given, str | bytes | Mapping):
             raise TypeError

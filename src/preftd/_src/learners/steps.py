@@ -1,7 +1,7 @@
-"""Experience packed for compiled loops: one type per array, whatever it was made from.
+"""Experience packed for compiled loops: always the same array types.
 
-Kernels are compiled once for the types they are given, and an array that is read-only or not
-contiguous is another type; so everything passes through here.
+Kernels are compiled once for each combination of types, and a read-only or non-contiguous array has
+another type, so all arrays are converted here.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ UNFINISHED = "the last episode is not over: learn from whole episodes."
 
 
 class Steps(NamedTuple):
-    """Steps with what a rule makes of them; arrays are those of `Experience` and `Coefficients`."""
+    """Steps with their coefficients; arrays are those of `Experience` and `Coefficients`."""
 
     code_t: NDArray[np.int32]
     code_tp1: NDArray[np.int32]
@@ -41,7 +41,7 @@ class Steps(NamedTuple):
     decay: Vector
     gain: Vector
     final_beta: Vector
-    """β of what an episode shows last, at its last step if it is truncated; 1 at others."""
+    """β of the final observation, at the last step of a truncated episode; 1 elsewhere."""
 
     def features(self, which: slice) -> Dense:
         """x_t as vectors, shape (steps, size)."""
@@ -52,7 +52,7 @@ class Steps(NamedTuple):
         return decoded(self.code_tp1[which], self.dense, self.active)
 
     def part(self, which: slice) -> Self:
-        """Some steps in a row, sharing the vectors of all."""
+        """Consecutive steps, which share the vectors of all."""
         return self._replace(**{name: getattr(self, name)[which] for name in self.per_step()})
 
     @classmethod
@@ -61,7 +61,7 @@ class Steps(NamedTuple):
         return [name for name in cls._fields if name not in ("dense", "active")]
 
     def episodes(self) -> Iterator[slice]:
-        """The steps of each episode; the last must be over."""
+        """The steps of each episode; the last episode must be complete."""
         if self.code_t.size and not self.is_last[-1]:
             raise InputError(UNFINISHED)
         first = 0
@@ -72,7 +72,7 @@ class Steps(NamedTuple):
     def whole_episodes(self, begun: bool) -> tuple[int, int]:
         """The first step and the end of episodes that start and end here.
 
-        begun  whether the first episode was begun before
+        begun whether the first episode started in an earlier piece
         """
         ends = np.flatnonzero(self.is_last) + 1
         first = 0
@@ -107,7 +107,7 @@ class Steps(NamedTuple):
 
 
 def check_signals(experience: Any, signals: Any) -> None:
-    """Refuse what is no experience, or no signals of it."""
+    """Refuse anything but experience, and signals of it."""
     as_experience(experience)
     instance("signals", signals, StreamCoefficients, "those of stream_coefficients(...)")
     if signals.beta.shape != (len(experience),):
@@ -129,9 +129,9 @@ def final_betas(experience: Experience, given: ArrayLike | None) -> Vector:
 
 
 def _packed(array: NDArray[Kind]) -> NDArray[Kind]:
-    """The same numbers in an array that kernels take, which do not write to it.
+    """The array in a type that kernels take, which do not write to it.
 
-    A read-only view of an array that may be written to is not copied.
+    A read-only view of a writable array is not copied.
     """
     if not array.flags.c_contiguous:
         return np.array(array, order="C")
@@ -145,23 +145,23 @@ def _packed(array: NDArray[Kind]) -> NDArray[Kind]:
 
 
 def check_steps(steps: Steps, size: int, scored: Scored | None = None) -> None:
-    """Refuse steps, and states to score, that kernels cannot take: they trust codes and lengths.
+    """Refuse bad steps or scored states, since kernels do not check codes and lengths.
 
-    It is called where kernels are, since arrays may have changed since they were packed.
+    Called before each kernel, since arrays may have changed since they were packed.
     """
-    instance("steps", steps, Steps, "what Steps.of returns")
+    instance("steps", steps, Steps, "the result of Steps.of")
     if steps.dense.shape[1:] != (size,):
         raise InputError(
             f"the steps have {steps.dense.shape[1]} features, the learner {size}: "
-            "make the learner with as many."
+            "make the learner with the same number."
         )
     for name in Steps.per_step():
         if getattr(steps, name).shape != steps.code_t.shape:
-            raise InputError(f"{name} of the steps has another length: give what Steps.of returns.")
+            raise InputError(f"{name} of the steps has another length: give a result of Steps.of.")
     least, most = -len(steps.dense), len(steps.active) - 1
     ahead = steps.code_tp1
     if not (is_within(steps.code_t, least, most) and is_within(ahead, least, most)):
-        raise InputError(f"a code is not from {least} to {most}: give what Steps.of returns.")
+        raise InputError(f"a code is not from {least} to {most}: give the result of Steps.of.")
     if not is_within(steps.active, 0, size - 1):
         raise InputError(f"an active index is not from 0 to {size - 1}: give smaller ones.")
     if scored is not None and not (
@@ -173,7 +173,7 @@ def check_steps(steps: Steps, size: int, scored: Scored | None = None) -> None:
 
 
 def decoded(codes: NDArray[np.int32], dense: Dense, active: NDArray[np.int32]) -> Dense:
-    """What codes stand for as vectors, shape (codes, size)."""
+    """The vectors of codes, shape (codes, size)."""
     vectors = np.zeros((codes.size, dense.shape[1]))
     few = codes >= 0
     vectors[~few] = dense[-1 - codes[~few]]
@@ -183,19 +183,19 @@ def decoded(codes: NDArray[np.int32], dense: Dense, active: NDArray[np.int32]) -
 
 
 def has_weight(steps: Steps) -> NDArray[np.bool_]:
-    """Whether x_t has a part in an update, shape (steps,), if updates wait for their targets.
+    """Whether an update reads x_t, shape (steps,), if updates wait for their targets.
 
-    It has none where the gain is 0 and no target bootstraps from it.
+    It does not where the gain is 0 and no target bootstraps from it.
     """
     return np.asarray((steps.gain != 0) | ((steps.beta != 0) & (steps.discount_t != 0)))
 
 
 def discount_into(discount_t: Number, beta: Number, decay: Number) -> Number:
-    """γ β + decay: what multiplies v(x_t) in the TD error before, if updates wait for targets.
+    """γ β + decay: the factor of v(x_t) in the previous TD error, if updates wait for targets.
 
     Targets are G = r + γ (β v + (1 − β) ρ G'), and decay is ρ γ (1 − β). If ρ is 1, this is γ to
     the bit. If not, γ itself would add γ (1 − β) (1 − ρ) v to the target, which is 0 on average,
-    but makes v count where β is 0.
+    but depends on v where β is 0.
     """
     return discount_t - (discount_t * (1 - beta) - decay)
 
@@ -204,18 +204,18 @@ compiled_discount_into = kernel(discount_into)
 
 
 def scored_features(scored: Scored) -> Dense:
-    """What the scored states show as vectors, shape (scored states, size)."""
+    """Features of the scored states, shape (scored states, size)."""
     size = scored.dense.shape[1]
     return decoded(scored.codes, scored.dense, np.arange(size, dtype=np.int32)[:, None])
 
 
 def nothing_scored(size: int) -> Scored:
-    """For learning without true values: kernels score one state, and the score is ignored."""
+    """A dummy for learning without true values: the score of its one state is ignored."""
     return Scored(np.zeros(1, dtype=np.int32), np.zeros((0, size)), np.zeros(1))
 
 
 def mean_squared_error(values: Vector, scored: Scored) -> float:
-    """Of predictions of the scored states; infinite if they are not finite."""
+    """The mean squared error at the scored states; infinite if predictions are not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         error = float(((values - scored.values) ** 2).mean())
     return error if np.isfinite(error) else np.inf

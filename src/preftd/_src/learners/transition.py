@@ -1,27 +1,37 @@
-"""One transition: as users give it to a learner, and as numbers.
+"""One transition: user input, and checked numbers.
 
 Features are vectors of numbers, or `Indices` of ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from preftd._src.arrays import InputError, Vector, as_array, check_unit_interval, unit
+from preftd._src.arrays import (
+    DETACH,
+    InputError,
+    Vector,
+    as_array,
+    check_unit_interval,
+    short,
+    unit,
+)
 from preftd._src.experience.indices import Indices, as_indices
 from preftd._src.learners.steps import Steps, has_weight
 from preftd._src.rules.rule import broadcast
 from preftd.rules import Rule
 
 Given: TypeAlias = tuple[Any, Any, Any, Any, Any]
-"""Reward, discount, β, interest and ρ as the user gave them."""
+"""Reward, discount, β, interest and ρ from the user."""
 Pair: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 """x_t and x_{t+1}: vectors, or indices."""
 MOST_FEATURES = 2**29
-"""Memory for more than that, squared, has no address."""
+"""The square of a larger size exceeds the address space."""
+_SIGNALS = ("reward", "discount", "beta", "interest", "rho")
 _FLOAT, _INFINITY = np.dtype(np.float64), float("inf")
 
 
@@ -38,7 +48,7 @@ class Transition(NamedTuple):
     discount_t: float
     """0 if x is the first of an episode."""
     end: float | None
-    """After the last step of an episode, the β of x_next; None if the episode goes on."""
+    """After the last step of an episode, the β of x_next; None if the episode continues."""
 
     @classmethod
     def of(cls, steps: Steps, t: int) -> Transition:
@@ -58,12 +68,15 @@ class Transition(NamedTuple):
 
     @property
     def has_weight(self) -> bool:
-        """Whether x has a part in the update, if updates are held back."""
+        """Whether the update reads x, if updates are held back."""
         return self.beta != 0 or self.gain != 0
 
     @property
     def end_share(self) -> float | None:
-        """How much of what is pending is applied after the step; None if the episode goes on."""
+        """The share of pending updates that is applied after the step.
+
+        None if the episode continues.
+        """
         return 1.0 if self.discount == 0 else self.end
 
 
@@ -72,33 +85,35 @@ class DivergedError(InputError):
 
 
 NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
-"""What Python raises for what is not a number."""
+"""Exceptions of conversions to numbers."""
 
 
 def plain(given: Any) -> float:
-    """Return a plain float, or raise one of `NOT_A_NUMBER`."""
+    """Return a Python float, or raise one of `NOT_A_NUMBER`."""
     if isinstance(given, np.ma.MaskedArray) and given.mask.any():
         raise TypeError("a masked number")  # NumPy would warn, and go on with NaN
+    if getattr(given, "requires_grad", False):
+        raise TypeError("a tensor that needs a gradient")  # torch would warn
     return float(+given)  # float() alone would read text
 
 
 def numbers_of(
     rule: Rule, follow_on: float, discount_t: float, given: Given
 ) -> tuple[float, float, float, float, float, float]:
-    """The numbers of one transition, as plain floats: others are less precise.
+    """The numbers of one transition, as Python floats: others are less precise.
 
     Parameters
     ----------
     rule : Rule
     follow_on, discount_t : float
-        What was carried from the step before, and γ_t.
+        The state of the rule from the previous step, and γ_t.
     given : tuple
         Reward, discount, β, interest and ρ.
 
     Returns
     -------
     tuple of float
-        Reward, discount, β, decay, gain, and what to carry to the next step.
+        Reward, discount, bootstrap(β), decay, gain, and the state of the rule for the next step.
 
     """
     reward, discount, beta, interest, rho = given
@@ -108,26 +123,41 @@ def numbers_of(
         beta = beta if type(beta) is float else plain(beta)
         rho = rho if type(rho) is float else plain(rho)
         own = None if interest is None else plain(interest)
-        decay, gain, carried = rule.advance(follow_on, discount_t, beta, own, rho)
+        share, decay, gain, carried = rule.advance(follow_on, discount_t, beta, own, rho)
     except NOT_A_NUMBER as error:
-        raise not_numbers(error) from None
+        raise _not_numbers(error, given) from None
     check_discount(discount)
     if not -_INFINITY < reward < _INFINITY:
         raise InputError(f"reward is {reward}: leave the step out.")
     if not carried < _INFINITY:
         check_follow_on(carried)
-    return reward, discount, beta, decay, gain, carried
+    return reward, discount, share, decay, gain, carried
 
 
-def not_numbers(error: Exception) -> InputError:
-    """What to say when a number of a step could not be made one, or was refused."""
+def _not_numbers(error: Exception, given: Given) -> InputError:
+    """The error for a number of a step that could not be converted, or was refused."""
     if isinstance(error, InputError):
         return error
-    return InputError("reward, discount, beta, interest, rho must be numbers: give one of each.")
+    for name, one in zip(_SIGNALS, given, strict=True):
+        try:
+            _ = None if name == "interest" and one is None else plain(one)
+        except NOT_A_NUMBER:
+            if getattr(one, "requires_grad", False):
+                return InputError(f"{name} needs a gradient, which is not tracked here: {DETACH}.")
+            return InputError(f"{name} is {short(one)}: give a number.")
+    return InputError(f"the rule cannot compute with these numbers: {error}.")
+
+
+def refuse_unknown(method: str, unknown: Mapping[str, Any]) -> None:
+    """Refuse unknown arguments of a method; λ must be given as β."""
+    if "lambda_" in unknown:
+        raise InputError(f"{method} does not take lambda_: give beta, which is 1 − λ.")
+    if unknown:
+        raise TypeError(f"{method}() got an unexpected keyword argument {next(iter(unknown))!r}")
 
 
 def after_the_end(features: ArrayLike | Indices, discount: Any) -> ArrayLike | Indices:
-    """What stands in for next features that were not given: after the end, they have no part."""
+    """Placeholder for missing next features, which are ignored after the end."""
     if np.any(discount):
         raise InputError("next_features is missing: it may be None only where discount is 0.")
     return features
@@ -136,9 +166,9 @@ def after_the_end(features: ArrayLike | Indices, discount: Any) -> ArrayLike | I
 def end_share(
     next_beta: Any, truncated: bool, shape: tuple[int, ...] = (), holds: bool = True
 ) -> Any:
-    """β of what a truncated episode shows last (default: 1); None if it is not truncated.
+    """β of the final observation of a truncated episode (default: 1); None if it is not truncated.
 
-    holds  whether the learner holds updates back: others always bootstrap from it
+    holds whether the learner holds updates back; others always bootstrap in full
     """
     if next_beta is None:
         return 1.0 if truncated else None
@@ -151,13 +181,13 @@ def end_share(
 
 
 def check_holds(name: str, given: Any, holds: bool) -> None:
-    """Refuse the β of what an episode shows last if the learner does not wait for it."""
+    """Refuse the β of a final observation if the learner does not wait for it."""
     if given is not None and not holds:
         raise InputError(f"{name} is for the held view: leave it out.")
 
 
 def as_discounts(given: Any, like: Any) -> Any:
-    """Discounts in [0, 1]: a number, or an array where they are one for each prediction."""
+    """Discounts in [0, 1]: a number, or an array with one for each prediction."""
     if not isinstance(like, np.ndarray):
         return unit("discount_t", given)
     array = as_array("discount_t", given)
@@ -166,7 +196,7 @@ def as_discounts(given: Any, like: Any) -> Any:
 
 
 def check_follow_on(carried: float | Vector) -> None:
-    """Refuse what would be carried to the next step if it is not finite."""
+    """Refuse a follow-on that is not finite."""
     if not np.isfinite(carried).all():
         raise DivergedError(
             "the follow-on is not finite: give smaller importance ratios or less interest."
@@ -180,7 +210,7 @@ def check_discount(discount: float) -> None:
 
 
 def check_features_finite(x: NDArray[Any], x_next: NDArray[Any], waits: bool = False) -> None:
-    """Refuse features that are not finite, when what was computed from them is not.
+    """Refuse features that are not finite, after a result was not finite.
 
     waits  whether the learner waits for β, and ignores features where it is 0
     """
@@ -195,7 +225,7 @@ def check_features_finite(x: NDArray[Any], x_next: NDArray[Any], waits: bool = F
 
 
 def not_finite(x: NDArray[Any], x_next: NDArray[Any], reward: float = 0.0) -> InputError:
-    """Why a TD error is not finite."""
+    """The error for a TD error that is not finite."""
     check_features_finite(x, x_next)
     if not np.isfinite(reward):
         return InputError(f"reward is {reward}: leave the step out.")
@@ -203,9 +233,9 @@ def not_finite(x: NDArray[Any], x_next: NDArray[Any], reward: float = 0.0) -> In
 
 
 def refused_step(steps: Steps, t: int, everywhere: bool) -> InputError:
-    """Why learning from a stream stopped at step t.
+    """The error for learning that stopped at step t of a stream.
 
-    everywhere  whether the learner also looks at features where β and gain are 0
+    everywhere whether the learner also reads features where β and gain are 0
     """
     nothing = "nothing of this stream was learned."
 
@@ -230,8 +260,8 @@ def refused_step(steps: Steps, t: int, everywhere: bool) -> InputError:
         return refused_step(steps, t + 1, everywhere)
     if ahead and everywhere:
         return InputError(
-            f"features of step {t + 1} are not finite: use a learner that does not look at them "
-            f"where β and gain are 0, such as the held view; {nothing}"
+            f"features of step {t + 1} are not finite: use a learner that ignores them where "
+            f"β and gain are 0, such as the held view; {nothing}"
         )
     return DivergedError(
         f"the prediction is not finite at step {t}: lower the step size; {nothing}"
@@ -239,7 +269,7 @@ def refused_step(steps: Steps, t: int, everywhere: bool) -> InputError:
 
 
 def refused_stream(steps: Steps, everywhere: bool) -> InputError:
-    """Why weights are not finite after a stream; `everywhere` is as for `refused_step`."""
+    """The error for infinite weights after a stream; `everywhere` as for `refused_step`."""
     for t in np.flatnonzero(has_weight(steps) | steps.is_last | everywhere).tolist():
         error = refused_step(steps, t, everywhere)
         if not isinstance(error, DivergedError):
@@ -256,10 +286,10 @@ def as_features(
     rows: bool = False,
     finite: bool = True,
 ) -> NDArray[Any]:
-    """A vector of floats, or indices of ones as int32; rows of floats where they are asked for.
+    """A vector of floats, or indices of ones as int32; or rows of floats, if allowed.
 
-    Vectors that can be used as they are are not checked to be finite, which would take longer than
-    learning from them: learners see it in what they compute.
+    Vectors that need no conversion are not checked to be finite, which would take longer than
+    learning: learners check their results.
     """
     if type(given) is np.ndarray and given.dtype is _FLOAT and given.shape == (size,):
         return given if given.flags.carray else np.array(given)

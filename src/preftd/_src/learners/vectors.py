@@ -1,9 +1,8 @@
-"""What kernels say to the compiler: eight numbers at once.
+"""Explicit vectors of eight numbers for kernels.
 
-Compilers do not see on their own that the sums of a layer could stay in registers while all rows
-go by, which is worth a factor of five. So kernels say it: they load eight numbers, compute with
-them as if they were one, and store them. In plain Python the same functions work on short arrays,
-so that a kernel's `.py_func` is its own reference.
+Compilers do not keep the sums of a layer in registers over all rows, which is worth a factor of
+five. So kernels load eight numbers, compute with them as one value, and store them. In plain Python
+the same functions work on short arrays, so a kernel's `.py_func` is its reference.
 """
 
 from collections.abc import Callable
@@ -23,7 +22,7 @@ Eight: TypeAlias = Any
 
 
 def aligned(numbers: Vector) -> Vector:
-    """A copy whose eights each lie in one line of the cache: others take up to a third longer."""
+    """A copy aligned to cache lines; without alignment, kernels take up to a third longer."""
     larger = np.empty(numbers.size + WIDTH)
     first = -larger.ctypes.data % (WIDTH * larger.itemsize) // larger.itemsize
     copy = larger[first : first + numbers.size]
@@ -57,7 +56,7 @@ def times(a: Eight, b: Eight) -> Eight:
 
 
 def where_active(activation: Eight, numbers: Eight) -> Eight:
-    """The numbers, but 0 where the activation is 0 or less; what is not a number stays visible."""
+    """The numbers, or 0 where the activation is 0 or less; NaN stays visible."""
     return np.where(activation <= 0, 0.0, numbers)
 
 
@@ -139,13 +138,13 @@ def _where_active(_: Any, activation: Any, numbers: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, kind: Any, given: Any) -> Any:
-    """Where eight numbers of an array begin."""
+    """The address of eight numbers of an array."""
     data = context.make_array(kind)(context, builder, given[0]).data
     return builder.bitcast(builder.gep(data, [given[1]]), _IR.as_pointer())
 
 
 def _always(instructions: Any) -> Callable[..., Any]:
-    """Whatever the types, these instructions."""
+    """The same instructions for all types."""
 
     def choose(*_: Any) -> Callable[..., Any]:
         def use(*given: Any) -> Any:

@@ -1,8 +1,7 @@
 """Signals that watch the learner, in a study: β depends on v(x_t) and on the last TD error.
 
-β is then known only while learning, so that each learner goes through a stream by itself, one step
-at a time. It works wherever learning one step at a time does: not in forward views, which look
-ahead to the end of the episode, nor with least squares, whose weights are not those of a moment.
+β is then known only while learning, so each learner goes through a stream step by step. This
+excludes forward views, which look ahead to the end of the episode, and least squares.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ class WatchingBatch(Lanes):
     Parameters
     ----------
     spec : Specification
-        One whose learner learns one transition at a time.
+        The specification of a learner that learns one transition at a time.
     rule : Rule
     preference : Signal
-        One that watches the learner.
+        A signal that watches the learner.
     size : int
         The number of features.
     step_sizes : sequence

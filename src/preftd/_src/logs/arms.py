@@ -1,7 +1,7 @@
-"""What is compared on a log: a row for each arm, which says how its normal equations are formed.
+"""The methods that are compared on a log: a row for each arm, with its normal equations.
 
-Arms that bootstrap have a rule. Arms that regress on realised returns say which rows count, and
-which columns they use. All others learn by another method than least squares.
+Arms that bootstrap have a rule. Arms that regress on realised returns name the rows and columns
+they use. All others learn by another method than least squares.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNITS = 32
 
 
 class OnlineMethod(NamedTuple):
-    """How a log is learned from, besides least squares."""
+    """A method other than least squares."""
 
     kind: str
     step_sizes: tuple[float, ...]
@@ -45,14 +45,14 @@ class OnlineMethod(NamedTuple):
         return self.kind if self.kind == "linear" else f"{self.kind}:{self.units}"
 
     def learner(self, rule: Rule, size: int, step_size: float) -> Any:
-        """A learner that has seen nothing."""
+        """A new learner."""
         if self.kind == "linear":
             return LinearLearner(size, rule, step_size / size, view="held", bounded=True)
         return NetworkLearner(size, rule, step_size, self.units, view="held", bounded=True, seed=0)
 
 
 BOOSTING = "boosting"
-"""The method that learns from realised returns by gradient boosting; nothing of it is stored."""
+"""The method that learns from realised returns by gradient boosting; it is not stored."""
 
 
 class Regression(NamedTuple):
@@ -68,7 +68,7 @@ class Arm(NamedTuple):
     """One of the methods that are compared."""
 
     key: str
-    """What columns and files call it."""
+    """Its name in columns and files."""
     label: str
     rule: Rule | None = None
     """The rule of an arm that bootstraps."""
@@ -77,7 +77,7 @@ class Arm(NamedTuple):
     heeds: bool = True
     """Whether the rule sees the preference, rather than 1."""
     method: OnlineMethod | None = None
-    """How it learns, if not by least squares."""
+    """Its method, if not least squares."""
 
     @property
     def solves(self) -> bool:
@@ -105,17 +105,18 @@ ARMS = {
         *(Arm(key, make(1.0).name, make(1.0)) for key, make in RULES.items()),
     )
 }
-"""Arms by key, the simplest first: of those that cannot be told apart, the first is recommended."""
+"""Arms by key, the simplest first: of those that are indistinguishable, the first is
+recommended."""
 
 
 class Question(NamedTuple):
-    """What is predicted: the discounted sum of a cumulant."""
+    """A prediction: the discounted sum of a cumulant."""
 
     cumulant: str
     discount: float | str
     """A number, or the name of a column."""
     suffix: str
-    """What the names of its columns end with."""
+    """The suffix of its columns."""
     per: str = ""
     """The time after which the discount applies, if that is not a step."""
 
@@ -126,7 +127,7 @@ class Question(NamedTuple):
 
 
 def arms_of(rules: Sequence[Any]) -> tuple[Arm, ...]:
-    """Return the arms that rules stand for: keys of ARMS, or rules themselves.
+    """Return the arms of rules: keys of ARMS, or rules themselves.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def arms_of(rules: Sequence[Any]) -> tuple[Arm, ...]:
 def _arm(given: Any) -> Arm:
     if isinstance(given, Rule):
         return Arm(given.name.lower().replace("(λ)", ""), given.name, given)
-    nearest("rule", given, [*ARMS, *RULES])
+    nearest("rule", given, list(ARMS | RULES))
     return ARMS[given] if given in ARMS else Arm(given, RULES[given](1.0).name, RULES[given](1.0))
 
 
@@ -200,7 +201,7 @@ def as_method(given: Any) -> OnlineMethod:
 
 
 def questions_of(columns: LogColumns) -> tuple[Question, ...]:
-    """Return what is predicted, discounts within cumulants; suffixes say no more than they must."""
+    """Return the predictions, discounts within cumulants; suffixes are as short as possible."""
     discounts = (columns.discount,) if isinstance(columns.discount, str) else columns.discount
     several = len(columns.reward) > 1, len(discounts) > 1
     per, found = "", []
@@ -217,14 +218,14 @@ def questions_of(columns: LogColumns) -> tuple[Question, ...]:
 
 
 def _text(discount: float | str) -> str:
-    """A discount in few digits, as many as tell it from any other."""
+    """A discount in the fewest digits that distinguish it."""
     if isinstance(discount, str) or float(f"{discount:g}") != discount:
         return str(discount)
     return f"{discount:g}"
 
 
 def log_names(columns: LogColumns, keys: Sequence[str]) -> dict[str, str]:
-    """Return what predictions call the log's columns of episodes, order and time.
+    """Return the names of the log's columns of episodes, order and time in predictions.
 
     Parameters
     ----------

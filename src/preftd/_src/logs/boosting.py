@@ -18,7 +18,7 @@ from preftd._src.logs.parts import LogPlan, Settings, chunks, read_steps
 from preftd._src.logs.returns import all_training_returns
 
 MOST_ROWS = 4_000_000
-"""A longer log is refused, as its rows would not fit into memory."""
+"""A longer log is refused, since its rows would not fit into memory."""
 
 
 class BoostedFold(NamedTuple):
@@ -51,7 +51,7 @@ class BoostedFold(NamedTuple):
         return {"rows": rows, "values": found}
 
     def _rows(self) -> tuple[Dense, Dense, NDArray[np.bool_], NDArray[np.int64]]:
-        """Features and flags of all rows, what they are learned from, and their folds."""
+        """Features and flags of all rows, their targets, and their folds."""
         settings, found = self.settings, list[tuple[Any, ...]]()
         extras = extras_of(settings.encoding, (ARMS["ridge_flags"],))
         for part in self.plan.parts:

@@ -1,6 +1,6 @@
-"""The time between rows: the power to which γ is raised, and by how much readings get older.
+"""The time between rows: the exponent of γ, and the increase of ages.
 
-Without a column of time, each row comes one unit of time after the row before.
+Without a column of time, each row is one unit of time after the previous row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MICROSECOND = dt.timedelta(microseconds=1)
 
 
 def as_time_unit(given: float | str) -> float | str:
-    """Return a unit of time: a number, of what a column counts, or a text such as 5m or 1h.
+    """Return a unit of time: a number in the units of a column, or a text such as 5m or 1h.
 
     Examples
     --------
@@ -50,13 +50,13 @@ def as_time_unit(given: float | str) -> float | str:
 
 
 def _nanoseconds(text: str) -> int:
-    """How long a text such as 5m is; 0 if it says no duration."""
+    """The duration of a text such as 5m; 0 if it is not a duration."""
     found = re.fullmatch(r"([1-9][0-9]{0,5})(us|ms|s|m|h|d)", text)
     return int(found[1]) * NANOSECONDS[found[2]] if found else 0
 
 
 def counts_in_a_unit(columns: LogColumns, dtype: pl.DataType) -> float:
-    """How many of what a column of time counts make a unit; refuses types that tell no time."""
+    """A unit of time in the units of a column; refuses types that are not times."""
     unit, name = columns.time_unit, columns.time
     if isinstance(dtype, pl.Date | pl.Datetime | pl.Duration):
         if not isinstance(unit, str):
@@ -130,5 +130,5 @@ def units_between(columns: LogColumns, before: int | float, times: NDArray[Any])
 
 
 def older(age: float, passed: Vector) -> float:
-    """An age after some more rows, added up one by one as `add_ages` does."""
+    """An age after some more rows, added one by one as in `add_ages`."""
     return float(np.cumsum(np.append(age, passed))[-1])

@@ -1,7 +1,7 @@
-"""What the columns of a log are, and where the preference of its rows comes from.
+"""The roles of the columns of a log, and the source of the preference.
 
 The age of a feature is 0 where it is read, and grows by 1 with each row of the episode in which it
-is missing, or by the time since the row before if there is a column of time; before the first
+is missing, or by the time since the previous row if there is a column of time; before the first
 reading it is infinite. The age of a row is that of the oldest of the features that count.
 """
 
@@ -29,7 +29,7 @@ FILLS = ("last", "mean", "zero")
 the mean of the feature, or 0."""
 TIMES = ("after", "with")
 ROUNDED = 1 + 1e-9
-"""An age that is at most a limit may be more by rounding, as twelve times 1/12 is."""
+"""Tolerance of a limit on ages for rounding, as in twelve times 1/12."""
 
 
 @final
@@ -64,8 +64,8 @@ class Missing:
     features : sequence of str
         Those that count (default: all).
     limit : int
-        For so many rows after its last reading, a feature still counts as there; with a column of
-        time, for so many units of time.
+        For this many rows after its last reading, a feature still counts as present; with a column
+        of time, for this many units of time.
 
     Examples
     --------
@@ -120,14 +120,14 @@ def beta_of_age(trust: Missing | Age, age: Vector) -> Vector:
 
 
 NAMED = "episode", "order", "time", "terminated", "truncated", "rho", "behaviour", "target"
-"""Parameters that are the name of one column, if they are given."""
+"""Parameters that are the name of one column."""
 Trust = float | Column | Missing | Age | Signal
-"""A number for all rows, a column, what follows from the features that are missing, or a signal of
-`preftd.preferences`, which sees the features of one row after the other."""
+"""A number for all rows, a column, a function of missing features, or a signal of
+`preftd.preferences`, which sees the features row by row."""
 
 
 def as_trust(given: Any) -> Trust:
-    """Return where β comes from, from itself, a number or a text as on the command line.
+    """Return the source of β, from a source, a number or a text as on the command line.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _from_text(given: str) -> Trust:
 
 
 def _from_age(given: str, word: str, rest: list[str]) -> Missing | Age:
-    """What follows the words missing and age: names of features, and a number of rows."""
+    """The arguments of missing and age: names of features, and a number of rows."""
     last = float(rest.pop()) if rest and is_number(rest[-1]) else None
     if len(rest) > 1 or (word == "age" and last is None):
         raise InputError(
@@ -177,7 +177,7 @@ def _from_age(given: str, word: str, rest: list[str]) -> Missing | Age:
 
 
 def text_of(trust: Trust) -> str:
-    """Return the text that `as_trust` turns into the same."""
+    """Return the text from which `as_trust` makes the same source."""
     if isinstance(trust, float):
         return f"{trust:.17g}"
     if isinstance(trust, Column):
@@ -219,7 +219,7 @@ def is_number(text: str) -> bool:
 @final
 @dataclass(frozen=True)
 class LogColumns:
-    """What the columns of a log are; a row is a step, rows of an episode follow each other.
+    """The roles of the columns of a log; a row is a step, rows of an episode are consecutive.
 
     Parameters
     ----------
@@ -233,13 +233,13 @@ class LogColumns:
         Columns of text, flags or whole numbers: a feature for each value that is seen in rows with
         β > 0, but the most frequent.
     episode : str, optional
-        A column that tells episodes apart (default: only the ends do).
+        Episode ID column (default: episodes are separated by their ends only).
     order : str, optional
         A column that increases within an episode.
     terminated, truncated : str, optional
         Columns of flags: the episode ended with this step, or its recording did.
     preference : float, str, Column, Missing or Age
-        Where β comes from: see `as_trust` for texts.
+        The source of β: see `as_trust` for texts.
     rho : str, optional
         A column of importance ratios, if the log's actions are not those of the policy whose values
         are wanted.
@@ -250,11 +250,11 @@ class LogColumns:
         A column of the probabilities with which the target policy takes them; or a function of a
         polars frame with all columns of some rows, which returns them, shape (rows,).
     clip : float, optional
-        Larger ratios become this one.
+        Clip importance ratios at this value.
     fill : {"last", "mean", "zero"}
         How missing values are filled. Rows with β > 0 are filled only from rows with β > 0.
     encoder : str, optional
-        What becomes of the columns of numbers: "polynomial:2" (products of up to two),
+        The encoding of columns of numbers: "polynomial:2" (products of up to two),
         "fourier:3" (cosines of up to three half waves), or "tiles:8:4" (four grids of eight tiles
         along each), over the range that a look at the log has found.
     reward_is : {"after", "with"}
@@ -273,7 +273,7 @@ class LogColumns:
         The unit: "1s", "5m", "1h" or "1d" for dates with their times, and how much of the column
         it is for numbers (default for these: 1).
     nulls : sequence of str
-        Fields of CSV files that stand for a missing value, such as NA or -999, besides empty ones.
+        Texts of missing values in CSV files, such as NA or -999, in addition to empty fields.
 
     Examples
     --------
@@ -369,7 +369,7 @@ class LogColumns:
             )
 
     def _check_ratios(self) -> None:
-        """Refuse ratios that are given twice or by half."""
+        """Refuse ratios that are given twice or incompletely."""
         if (self.behaviour is None) != (self.target is None):
             raise InputError("behaviour and target make a ratio together: give both or none.")
         if self.rho is not None and self.behaviour is not None:
@@ -382,7 +382,7 @@ class LogColumns:
                 )
 
     def _check_roles(self) -> None:
-        """Refuse a column that is a feature and a category, and trust in what is no feature."""
+        """Refuse a column that is a feature and a category, and a preference without a feature."""
         for name in self.categories:
             if name in self.features:
                 raise InputError(f"{short(name)} is in features and in categories: give one.")
@@ -416,7 +416,7 @@ class LogColumns:
 
     @property
     def discounts(self) -> tuple[float, ...]:
-        """What the discount of each step is multiplied by: the discounts, or 1 for a column."""
+        """The factor of the discount of each step: the discounts, or 1 for a column."""
         return (1.0,) if isinstance(self.discount, str) else self.discount
 
     @property
@@ -473,7 +473,7 @@ class LogColumns:
 
 
 def read_toml(given: Path | str) -> dict[str, Any]:
-    """Return what a TOML file holds."""
+    """Return the contents of a TOML file."""
     path = as_path("path", given, "the path of a file, such as log.toml")
     try:
         return tomllib.loads(regular(path).read_text(encoding="utf-8"))

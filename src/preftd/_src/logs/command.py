@@ -1,4 +1,4 @@
-"""What `preftd fit` does: columns from options or a file, the evaluation, and a table."""
+"""The command `preftd fit`: columns from options or a file, the evaluation, and a table."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def fit_file(
     quiet: bool,
     page: bool = False,
 ) -> Iterator[str]:
-    """Evaluate a log and yield the lines of a table; options go before what the file says.
+    """Evaluate a log and yield the lines of a table; options take precedence over the file.
 
-    If a page will be written, nothing of the user's may be in its place.
+    If a page will be written, it must not replace a file of the user.
     """
     if page:
         refuse_others(out / PAGE)
@@ -44,8 +44,8 @@ def fit_file(
         with maker(progress.say) as executor:
             found = fit(log, columns, out, executor=executor, progress=progress, **settings)
     except KeyboardInterrupt as error:
-        kept = f"finished parts are kept in {out}"
-        progress.say(f"stopped; {kept}: run the same again to resume.")
+        kept = f"finished parts are in {out}"
+        progress.say(f"stopped; {kept}: run the same command again to resume.")
         error.add_note(kept)  # so that it is not said again
         raise
     yield from lines(found)
@@ -72,7 +72,7 @@ def _number(text: str) -> float | str:
 
 
 def lines(found: LogEvaluation) -> Iterator[str]:
-    """What was done with the log, a table of held-out errors, and what to use."""
+    """The sizes of the log, a table of held-out errors, and the recommendation."""
     summary = found.summary
     log, labels = summary["log"], labels_of(summary)
     yield (

@@ -19,14 +19,14 @@ class EncoderKind(NamedTuple):
     """How encoders of a kind are made and applied to rows."""
 
     example: str
-    """Its text: the name, and as many whole numbers as `make` takes after the corners of a box."""
+    """Its text: the name, and the whole numbers that `make` takes after the corners of a box."""
     make: Callable[..., Any]
     expand: Callable[[Any, Dense], Dense]
     """From an encoder and rows, shape (rows, entries), to features, shape (rows, size)."""
     names: Callable[[Any, Sequence[str]], list[str]]
     """From an encoder and the names of entries to those of features."""
     constants: int = 1
-    """How many features come first that are always 1; without one, the others add up to 1."""
+    """The number of leading features that are always 1; without one, the others sum to 1."""
 
 
 def _products(encoder: Polynomial, rows: Dense) -> Dense:
@@ -81,7 +81,7 @@ ENCODERS = {
 
 
 def as_encoder(text: Any, low: Vector, high: Vector) -> tuple[EncoderKind, Any]:
-    """Return the encoder that a text stands for, on a box, and its kind.
+    """Return the encoder of a text, on a box, and its kind.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def as_encoder(text: Any, low: Vector, high: Vector) -> tuple[EncoderKind, Any]:
 
 
 def check_encoder(text: Any, entries: int) -> None:
-    """Refuse what is no encoder of that many numbers, before a log is read."""
+    """Refuse a bad encoder for a number of columns, before a log is read."""
     if text is None:
         return
     _, encoder = as_encoder(text, np.zeros(max(entries, 1)), np.ones(max(entries, 1)))

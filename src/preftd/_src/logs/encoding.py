@@ -22,11 +22,11 @@ from preftd._src.logs.encoders import EncoderKind, as_encoder
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 """A whole number as text."""
 BLOCK = 4096
-"""Rows that are turned at a time: they stay in the cache."""
+"""Rows encoded at a time, few enough for the cache."""
 LAST, MEAN, ZERO = range(3)
 """The fills, in the order of `FILLS`."""
 VALUE, AGE, TRUSTED = range(3)
-"""What is carried of a column from one piece to the next: the last reading of the episode, its age,
+"""The state of a column between pieces: the last reading of the episode, its age,
 and the last reading in a row with β > 0."""
 
 
@@ -86,7 +86,7 @@ def gather_gaps(
 ) -> tuple[int, int]:
     """Write a column with gaps; returns how many there are, and the first infinite row or −1.
 
-    What a row with β = 0 shows fills no gap of a row with β > 0.
+    A row with β = 0 never fills a gap of a row with β > 0.
 
     numbers  centre, factor, mean and fill
     carried  VALUE and TRUSTED are updated
@@ -112,7 +112,7 @@ def gather_gaps(
 
 
 class Encoding(NamedTuple):
-    """What turns rows of a log into features."""
+    """The settings that turn rows of a log into features."""
 
     columns: LogColumns
     centre: Vector
@@ -120,17 +120,17 @@ class Encoding(NamedTuple):
     scale: Vector
     """Shape (features,)."""
     mean: Vector
-    """What fills a gap, shape (features,)."""
+    """The value that fills a gap, shape (features,)."""
     levels: tuple[tuple[Any, ...], ...]
     """The values of each category; the first has no feature."""
     box: Dense
-    """The least and the largest number of each feature, centred and scaled; (2, features)."""
+    """The smallest and largest number of each feature, centred and scaled; (2, features)."""
     gappy: tuple[str, ...] = ()
     """The inputs in which gaps were seen."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each feature is."""
+        """The name of each feature."""
         columns, basis = self.columns, self.basis
         found = list(columns.features)
         if basis is not None:
@@ -157,9 +157,9 @@ class Encoding(NamedTuple):
         return len(self.names)
 
     def raw(self, weights: Dense) -> Dense:
-        """Weights in units of the log, from those of features; along the first axis.
+        """Weights in units of the log, converted from those of features, along the first axis.
 
-        With an encoder, they stay what they are.
+        With an encoder, they are not converted.
         """
         found, count = np.array(weights), len(self.columns.features)
         if self.columns.encoder is not None:
@@ -179,7 +179,7 @@ class Gatherer:
     ----------
     encoding : Encoding
     carried : array of shape (inputs, 3), optional
-        What is known of each input before the first row: VALUE, AGE and TRUSTED.
+        The state of each input before the first row: VALUE, AGE and TRUSTED.
     counted : sequence of str, optional
         The inputs whose ages are wanted (default: those on which β depends).
 
@@ -191,7 +191,7 @@ class Gatherer:
         e = self.encoding = encoding
         columns, none = e.columns, len(e.columns.categories)
         self.carried = nothing_carried(len(columns.inputs)) if carried is None else carried
-        """What is known of each input after the last row."""
+        """The state of each input after the last row."""
         self._counted = columns.trusted_by if counted is None else tuple(counted)
         self._codes = [codes_by_level(own) for own in e.levels]
         self._out = np.empty((0, e.size))
@@ -235,7 +235,7 @@ class Gatherer:
         beta : array of shape (rows,), optional
             β, if it does not follow from ages (default: 1 then).
         elapsed : array of shape (rows,), optional
-            The time from the row before (default: 1).
+            The time since the previous row (default: 1).
 
         """
         count, preference = len(begins), self.encoding.columns.preference
@@ -260,7 +260,7 @@ class Gatherer:
         ----------
         rows : Rows
         place : callable
-            What messages call the row with a number.
+            The name of a row in messages.
 
         """
         named, levels = self.encoding.columns, self.encoding.levels
@@ -297,7 +297,10 @@ class Gatherer:
     def _write(
         self, block: _Block, columns: list[Vector], gaps: NDArray[np.int64]
     ) -> tuple[int, int] | None:
-        """Write columns, at first those without a gap; return what is infinite: column and row."""
+        """Write columns, at first those without a gap.
+
+        Return the position of an infinite value: column and row.
+        """
         whole = self._write_whole(block, columns)
         last, begun = block.last_trusted()
         for i, column in enumerate(columns):
@@ -332,22 +335,22 @@ class Gatherer:
 
 
 class Rows(NamedTuple):
-    """Some rows that are turned into features, and what is known of them before."""
+    """Some rows to encode, and the state before them."""
 
     columns: list[Vector]
     begins: NDArray[np.bool_]
     beta: Vector
     age: Vector
-    """How long ago the oldest input that counts was read; 0 if none counts."""
+    """The age of the oldest input that counts; 0 if none counts."""
     gaps: NDArray[np.int64]
-    """How many there are of each input; counted while features are made."""
+    """The number of gaps of each input, counted while features are made."""
 
 
 class _Block(NamedTuple):
-    """Some rows, and where their numbers go."""
+    """Some rows, and the arrays for their numbers."""
 
     features: int
-    """How many inputs are numbers; codes of categories come after them."""
+    """The number of inputs that are numbers; codes of categories come after them."""
     begins: NDArray[np.bool_]
     beta: Vector
     numbers: Dense
@@ -371,7 +374,7 @@ def last_true(flags: NDArray[np.bool_]) -> int:
 
 
 def nothing_carried(inputs: int) -> Dense:
-    """What is carried into the first row of an episode: nothing was read."""
+    """The state before the first row of an episode: no readings."""
     return np.tile([np.nan, np.inf, np.nan], (inputs, 1))
 
 
@@ -412,7 +415,7 @@ def codes_of(column: pl.Series, codes: Mapping[Any, float]) -> Vector:
 
 
 def code_of(given: Any, codes: Mapping[Any, float]) -> float:
-    """The index of a value among the levels; NaN if it is missing, 0 if it is none of them."""
+    """The index of a value among the levels; NaN if it is missing, 0 if it is unknown."""
     if given is None or given != given:  # noqa: PLR0124  (NaN)
         return float("nan")
     if isinstance(given, int | float | np.number | np.bool_):

@@ -1,4 +1,4 @@
-"""The first pass over a log: sums of all arms of least squares, and counts of what was read."""
+"""The first pass over a log: sums of all arms of least squares, and counts."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _check_finite(
 
 
 def add_up(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    """Add what parts counted, in their order: however they were computed, the sum is the same."""
+    """Add the counts of parts in their order, so the sum does not depend on the executor."""
     total = {name: np.array(array) for name, array in parts[0].items()}
     for part in parts[1:]:
         for name, array in part.items():

@@ -27,22 +27,24 @@ The folder of an evaluation holds
     bins           for 1/200 of the rows each: rows, beta (mean), gaps (inputs × bins: share)
     arms           key, label, method ("least squares", also of regressions)
     questions      cumulant, discount, suffix, label, mean (what a constant predicts), unknown (rows
-                   whose return is not known), errors, verdicts, weights (arm → in
-                   units of the log, as `features`), extra_weights (as `extras`), penalties,
-                   selection, step_sizes (of arms that have one)
+                   whose return is not known), groups (episodes, or stretches of them as long as
+                   the horizon, that have errors and are resampled for intervals), errors,
+                   verdicts, weights (arm → in units of the log, as `features`), extra_weights (as
+                   `extras`), penalties, selection, step_sizes (of arms that have one)
     verdicts       for "trusted" and "untrusted" rows: best (the arm with the least error of its
                    values, or held_ARM if those that it holds have the least, in untrusted rows),
                    use (the simplest whose error may be as small), more (for each: by what share its
                    error is larger, with _low and _high); null if none is known
     penalties      arm → the share of the mean of A's diagonal that was chosen as ε, or null
-    selection      rows without and with an error: rows, trusted, reward, inputs (means),
-                   ended (share of rows that are known because their episode terminates)
+    selection      of predicted rows without and with an error: rows, trusted (mean β), reward,
+                   inputs (means, weighed by β), ended (share of rows that are known because their
+                   episode terminates)
     errors         rows of a table: arm, prediction ("value", "held"), rows ("all", "trusted",
                    "untrusted"), count, rmse, relative (to the error of predicting the mean), each
-                   with _low and _high: ends of a 95 % interval over resampled groups of units
+                   with _low and _high: ends of a 95 % interval over resampled groups
     fills          what other fills would change: fill, question (label), arm, rmse (of values, all
                    rows), weights (in units of the log); empty without gaps, and for long logs
-    folds, groups, regularisation, level, seconds, version
+    folds, regularisation, level, seconds, version
 """
 
 from __future__ import annotations
@@ -102,7 +104,7 @@ from preftd._src.logs.table import LogTable, scan_parquet
 from preftd.preferences import Signal
 
 DEFAULT = tuple(ARMS)
-"""The arms that are compared if no others are asked for."""
+"""The arms that are compared by default."""
 OUTPUTS = (PREDICTIONS, *FILES)
 MOST_ROWS = 4_000_000
 """A longer log is not gone through again to compare fills."""
@@ -128,7 +130,7 @@ def fit(  # noqa: PLR0913  (each is optional)
 ) -> LogEvaluation:
     """Predict the values of a log by least squares, and measure how well on held-out episodes.
 
-    You may stop it at any moment and run it again: finished parts are not computed again.
+    You may stop it at any moment and run it again: finished parts are reused.
 
     Parameters
     ----------
@@ -137,19 +139,19 @@ def fit(  # noqa: PLR0913  (each is optional)
         index counts as columns where it has names.
     columns : LogColumns
     out : Path or str
-        The folder for predictions, weights and the summary. Older ones are replaced; files of yours
-        are not, also if you changed ours.
+        The folder for predictions, weights and the summary. Older results are replaced, but not
+        your own files, or results that you edited.
     rules : sequence of str or Rule
-        What is compared (default: all of these). Regressions on the realised returns: "mean",
+        The methods to compare (default: all of these). Regressions on the realised returns: "mean",
         "last" (on the mean of the rewards so far, discounted backwards), "ridge", "ridge_flags"
         (which also knows what is missing, and 1 − β) and "ridge_trusted" (each row counts β).
         "td0" (TD(0), which ignores the preference), "td" (TD(λ) with λ = 1 − β), "etd", "ptd"; or
         rules of your own.
     methods : sequence of str
-        What else to learn, with the last rule: "linear" (the held view of the linear learner, once
-        through the log), "network" (the same with 32 hidden units); or with a step size and another
-        number of units, "linear:0.1" or "network:64:0.01". "boosting" is gradient boosting on
-        realised returns, by scikit-learn (an extra), with flags of what is missing; it is only
+        Other methods to learn, with the last rule: "linear" (the held view of the linear learner,
+        once through the log), "network" (the same with 32 hidden units); or with a step size and
+        another number of units, "linear:0.1" or "network:64:0.01". "boosting" is gradient boosting
+        on realised returns, by scikit-learn (an extra), with flags of what is missing; it is only
         compared, and cannot predict later.
     folds : int
         Episodes are split into this many folds; each is predicted from the others. A log with
@@ -171,9 +173,9 @@ def fit(  # noqa: PLR0913  (each is optional)
     predictions : bool
         Whether to write them to a file.
     executor : Executor, optional
-        Where parts are computed (default: in this process).
+        The executor of parts (default: this process).
     progress : Progress, optional
-        Where to report how far it is (default: nowhere).
+        Where to report progress (default: nowhere).
 
     Returns
     -------
@@ -273,7 +275,7 @@ def _planned(
 
 
 def described(settings: Settings, plan: LogPlan) -> list[Any]:
-    """All that the sums of a part depend on."""
+    """All settings that the sums of a part depend on."""
     files = [(str(file.path), *file[1:]) for file in settings.table.files]
     own = content([settings.encoding, settings.arms, settings.regularisation])
     parts = [(part.start, part.stop, *part.folds.tolist()) for part in plan.parts]
@@ -293,7 +295,7 @@ class Passes:
         return key_of(*named, *described(self.settings, self.plan))
 
     def _work(self, key: str, compute: Callable[..., Any], *given: Any) -> list[PartWork]:
-        """What is computed of each part."""
+        """The results of each part."""
         return [
             PartWork(
                 f"{key}-{part.number:06d}",
@@ -315,7 +317,7 @@ class Passes:
         return total, solve(self.settings, total)
 
     def online(self, solution: Solution) -> tuple[OnlineValues, ...]:
-        """What methods besides least squares learn from all rows but a fold, and from all."""
+        """The results of other methods than least squares, without each fold, and of all rows."""
         settings, plan, found = self.settings, self.plan, list[OnlineValues]()
         key = self._key("online")
         for arm in settings.arms:
@@ -335,7 +337,7 @@ class Passes:
         return tuple(found)
 
     def boosted(self, solution: Solution) -> Dense | None:
-        """What boosting predicts of all rows, if it is asked for."""
+        """Predictions of boosting for all rows, if requested."""
         settings, plan = self.settings, self.plan
         if all(arm.key != BOOSTING for arm in settings.arms):
             return None
@@ -368,7 +370,7 @@ class Passes:
         Parameters
         ----------
         summary : dict
-            That of the evaluation, which has the numbers for its own fill.
+            The fill of the evaluation, whose numbers are known.
 
         """
         settings, columns = self.settings, self.settings.columns

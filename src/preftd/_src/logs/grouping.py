@@ -1,8 +1,8 @@
 """Logs whose rows are sorted by time: the rows of each episode are put together.
 
-If machines report side by side, the rows of a log are sorted by time. They are sorted by episode,
-and otherwise keep their order, into a file in the folder of parts. Rows that are apart are joined
-only if a column of order or time shows that they are in order.
+If several machines report at the same time, the rows of a log are sorted by time. They are sorted
+by episode, and otherwise keep their order, into a file in the folder of parts. Rows that are apart
+are joined only if a column of order or time shows that they are in order.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from preftd._src.logs.source import SPOOL
 from preftd._src.logs.table import LogTable, Origin, open_parquet
 
 COPIES = 3
-"""How often the columns of a log are in memory while it is sorted, at most."""
+"""The most copies of the columns in memory while a log is sorted."""
 ROW = "row"
-"""The column of the file that tells which row of the log each one was."""
+"""The column with the row number in the original log."""
 
 
 def grouped(table: LogTable, columns: LogColumns, folder: Path) -> LogTable:
@@ -56,7 +56,7 @@ def grouped(table: LogTable, columns: LogColumns, folder: Path) -> LogTable:
 
 
 def _check_memory(table: LogTable, columns: LogColumns, names: list[str] | tuple[str, ...]) -> None:
-    """Refuse a log that does not fit into memory, with what to do about it."""
+    """Refuse a log that does not fit into memory, with a remedy."""
     low, high = next(table.chunks(0, table.rows))
     needed = COPIES * table.read(names, low, high).estimated_size() * table.rows / (high - low)
     if needed > (free := free_memory()):
@@ -70,7 +70,7 @@ def _check_memory(table: LogTable, columns: LogColumns, names: list[str] | tuple
 
 
 def free_memory() -> float:
-    """Return how many bytes this process may still use, as far as the system tells."""
+    """Return the number of bytes that this process may still use, if the system reports it."""
     found = [float("inf")]
     numbers = [_first_number(f"/sys/fs/cgroup/memory.{one}") for one in ("max", "current")]
     if None not in numbers:

@@ -18,15 +18,16 @@ from preftd._src.kernels import kernel
 from preftd._src.logs import encoding
 from preftd._src.logs.arms import Arm
 from preftd._src.logs.parts import Chunk, PartSteps, Piece
+from preftd._src.rules.rule import bootstrapped
 
 BUFFER = 256
-"""Rows of a buffer: with its likes it stays in the cache."""
+"""Rows of a buffer, few enough for the cache."""
 WAITS, FADE, FOLD, SLOT, PAID = range(5)
-"""What is known of the row that waits, in `Waiting.numbers`; rewards so far begin at PAID."""
+"""The state of the pending row, in `Waiting.numbers`; rewards so far begin at PAID."""
 
 
 class Waiting(NamedTuple):
-    """The row that waits, and the buffers, which hold it too; arrays are changed in place."""
+    """The pending row, and the buffers, which contain it; arrays are changed in place."""
 
     numbers: Vector
     """Shape (PAID + cumulants,)."""
@@ -35,25 +36,25 @@ class Waiting(NamedTuple):
     right: NDArray[np.float64]
     """x_k − Γ x_m and R, shape (folds, BUFFER, size + cumulants)."""
     filled: NDArray[np.int64]
-    """How many rows of each buffer are complete, shape (folds,)."""
+    """The number of complete rows of each buffer, shape (folds,)."""
     sums: NDArray[np.float64]
     """A and b of each fold, shape (folds, size, size + cumulants)."""
 
 
 class Signals(NamedTuple):
-    """What a rule makes of the rows, arrays of shape (rows,)."""
+    """The coefficients of rows, arrays of shape (rows,)."""
 
     decay: Vector
     gain: Vector
     beta: Vector
     before: Vector
-    """The discount of the step that leaves the row before, also where a unit begins."""
+    """The discount of the step into the row, also where a unit begins."""
     after: Vector
     """The discount of the step that leaves the row."""
 
 
 class Marks(NamedTuple):
-    """What rows are, as in `PartSteps`, arrays of shape (rows,)."""
+    """The kinds of rows, as in `PartSteps`, arrays of shape (rows,)."""
 
     first: NDArray[np.bool_]
     opens: NDArray[np.bool_]
@@ -69,7 +70,7 @@ class Marks(NamedTuple):
 
 
 def new_waiting(folds: int, size: int, cumulants: int) -> Waiting:
-    """Nothing waits, and all sums are 0."""
+    """No pending row, and all sums are 0."""
     return Waiting(
         np.zeros(PAID + cumulants),
         np.zeros((folds, BUFFER, size)),
@@ -95,7 +96,7 @@ def flush(waiting: Waiting, fold: int) -> None:
 # Entries are looked up one by one: a view of a row takes as long to make as ten of them.
 @kernel(fastmath={"contract"}, inline="always")
 def begin(waiting: Waiting, features: Dense, t: int, decay: float, gain: float, fold: int) -> None:
-    """Let a row wait: e_k = decay e + gain x_k, with e of the row before if that is complete."""
+    """Set the pending row: e_k = decay e + gain x_k, with e of the previous row if complete."""
     known, left, right = waiting.numbers, waiting.left, waiting.right
     old = decay * known[FADE] if known[WAITS] != 0.0 else 0.0
     slot, before = waiting.filled[fold], int(known[SLOT])
@@ -114,7 +115,7 @@ def begin(waiting: Waiting, features: Dense, t: int, decay: float, gain: float, 
 
 @kernel(fastmath={"contract"}, inline="always")
 def complete(waiting: Waiting, share: float, discount: float, features: Dense, t: int) -> None:
-    """Complete the row that waits: share e_k (x_k − Γ x_t)ᵀ, with Γ = fade · discount."""
+    """Complete the pending row: share e_k (x_k − Γ x_t)ᵀ, with Γ = fade · discount."""
     known, right, size = waiting.numbers, waiting.right, features.shape[1]
     fold, slot, reach = int(known[FOLD]), int(known[SLOT]), known[FADE] * discount
     if share != 1.0:
@@ -134,7 +135,7 @@ def complete(waiting: Waiting, share: float, discount: float, features: Dense, t
 def step(
     waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks, t: int
 ) -> None:
-    """Add a row that a step leaves; it waits for what comes next, if that has a part."""
+    """Add a row that a step leaves; it waits for the next row, if that is in the part."""
     known, decay, gain = waiting.numbers, signals.decay[t], signals.gain[t]
     beta, into = signals.beta[t], 0.0 if marks.first[t] else signals.before[t]
     if gain != 0.0 or (beta != 0.0 and into != 0.0):
@@ -157,7 +158,7 @@ def step(
 def add_rows(
     waiting: Waiting, features: Dense, rewards: Dense, signals: Signals, marks: Marks
 ) -> None:
-    """Add rows one after the other; the last waits for those that come next."""
+    """Add consecutive rows; the last waits for the next ones."""
     s, m, known = signals, marks, waiting.numbers
     for t in range(len(features)):
         if m.shared[t] and known[WAITS] != 1.0 and (s.after[t] == 0.0 or s.decay[t + 1] == 0.0):
@@ -175,7 +176,7 @@ def add_rows(
 def find_shared(
     decay: Dense, gain: Dense, beta: Dense, signals: Signals, marks: Marks, out: NDArray[np.bool_]
 ) -> None:
-    """Write which rows all arms add alike: e = gain x, and the next row completes them.
+    """Write which rows are the same for all arms: e = gain x, and the next row completes them.
 
     decay, gain, beta  of the arms, shape (arms, rows)
     """
@@ -239,7 +240,7 @@ class Adder:
         self._carried = np.zeros(len(arms))
 
     def signals(self, steps: PartSteps, chunk: Chunk) -> list[tuple[Signals, Marks]]:
-        """Return what each rule makes of the rows of a chunk, and what rows are for it."""
+        """Return the coefficients of each rule for the rows of a chunk, and the kinds of rows."""
         which = chunk.which
         first, opens = steps.first[which], steps.opens[which]
         before, after = steps.before(self._which, which), steps.discounts[self._which, which]
@@ -254,7 +255,7 @@ class Adder:
                 rho=steps.rho[which],
             )
             self._carried[a] = float(held)
-            found.append(Signals(decay, gain, beta, before, after))
+            found.append(Signals(decay, gain, bootstrapped(arm.rule, beta), before, after))
         marks = [Marks(first, opens, steps.closes[which], steps.fold[which], opens)] * len(found)
         for group in self._alike:
             shared = np.empty(len(first), np.bool_)

@@ -1,8 +1,8 @@
 """A look at a log: types, means and scales of its columns, and the values of categories.
 
-Only rows that are trusted at all are looked at. Parts are computed apart from each other, and a
-part may begin inside an episode: what gaps are filled with there, and how old readings are, is
-found by reading backwards.
+Only rows with β > 0 are used. Parts are computed apart from each other, and a
+part may begin inside an episode: the fills of gaps there, and the ages of readings, are found by
+reading backwards.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from preftd._src.logs.parts import Flags, LogPlan, Settings
 from preftd._src.logs.table import CHUNK, LogTable
 
 LOOK = 1 << 18
-"""Rows that are looked at for means and scales; of a longer log, as many from all over it."""
+"""The number of rows used for means and scales; of a longer log, this many from all over it."""
 PIECES = 16
 FEWEST = 1 << 10
-"""If fewer of the rows that are looked at have β > 0, all such rows are searched for."""
+"""If fewer of these rows have β > 0, all such rows are searched for."""
 MOST_LEVELS = 1000
 BACK = 4096
 """Rows that are read at first to find the last readings before a row; then twice as many."""
@@ -56,7 +56,7 @@ def look(
 ) -> Settings:
     """Return the settings of an evaluation, after a look at the rows with β > 0.
 
-    What other rows show must not change the values of those that are trusted. If there are none,
+    Other rows must not change the values of trusted rows. If there are none,
     all rows are looked at.
     """
     found = _Look(table, columns, plan)
@@ -75,7 +75,7 @@ def look(
 
 
 def check_types(table: LogTable, columns: LogColumns) -> None:
-    """Refuse columns that are not there, or hold no numbers where numbers are needed."""
+    """Refuse columns that do not exist, or that contain no numbers where numbers are needed."""
     schema = table.schema(table.names if callable(columns.target) else columns.all)
     others = {columns.terminated, columns.truncated, columns.episode, columns.order, columns.time}
     others = (others | {*columns.categories}) - {*columns.features, *columns.reward}
@@ -93,7 +93,7 @@ def check_types(table: LogTable, columns: LogColumns) -> None:
 
 
 def _first_text(table: LogTable, name: str) -> str:
-    """Where a column holds something that is no number."""
+    """The position of a value that is not a number."""
     for low, high in table.chunks(0, table.rows):
         column = table.read([name], low, high)[name]
         if column.dtype != pl.String:
@@ -107,7 +107,7 @@ def _first_text(table: LogTable, name: str) -> str:
 
 @final
 class _Look:
-    """The rows of a log that are looked at."""
+    """The rows of a log that are used for means and scales."""
 
     def __init__(self, table: LogTable, columns: LogColumns, plan: LogPlan) -> None:
         self._table, self._columns = table, columns
@@ -118,7 +118,7 @@ class _Look:
         if table.rows <= LOOK:
             sample = [(0, table.rows)]
         self._trusted = True
-        """Whether only rows with β > 0 are looked at."""
+        """Whether only rows with β > 0 are used."""
         self._gaps = np.zeros(len(columns.inputs), np.bool_)
         self._seen = self._read(sample)
         if self._seen.height < FEWEST and table.rows > LOOK:
@@ -151,11 +151,11 @@ class _Look:
         return pl.concat(found, how="vertical_relaxed")
 
     def gaps(self) -> tuple[str, ...]:
-        """The inputs that are missing in some of the rows that were looked at, trusted or not."""
+        """The inputs that are missing in some of these rows, trusted or not."""
         return tuple(np.array(self._columns.inputs)[self._gaps].tolist())
 
     def finite(self, name: str) -> Vector:
-        """The numbers of a feature that are there; in all of a long log if none was seen."""
+        """The readings of a feature; from all of a long log if none was seen."""
         numbers = _finite(self._seen[name])
         if numbers.size or self._table.rows <= LOOK:
             return numbers
@@ -163,7 +163,7 @@ class _Look:
         return np.concatenate([_finite(frame[name]) for frame in every])
 
     def check_feature(self, name: str) -> None:
-        """Refuse a feature that says nothing."""
+        """Refuse a feature without information."""
         finite = self.finite(name)
         if not finite.size:
             rows = f"{self._seen.height:,} rows{self._which}"
@@ -202,7 +202,7 @@ class _Look:
         return tuple(map(_by_frequency, counts))
 
     def _counts(self, trusted: bool) -> list[dict[object, int]]:
-        """How often each category has each of its values."""
+        """The counts of each category's values."""
         names = self._columns.categories
         counts: list[dict[object, int]] = [{} for _ in names]
         every = self._table.chunks(0, self._table.rows) if names else ()
@@ -241,7 +241,7 @@ def _count(name: str, column: pl.Series, counts: dict[object, int]) -> None:
 
 @final
 class TrustedRows:
-    """Tells which rows of a log have β > 0.
+    """Finds the rows of a log with β > 0.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class TrustedRows:
     def read(self, names: Sequence[str], low: int, high: int) -> tuple[pl.DataFrame, Flags]:
         """Return columns of a range of rows, and whether β is above 0 in each.
 
-        A range that follows the one before is the quickest.
+        A range that follows the previous one is the fastest.
         """
         trust, table = self._columns.preference, self._table
         own = [trust.name] if isinstance(trust, Column) else self._columns.trusted_by
@@ -301,7 +301,7 @@ class TrustedRows:
         return elapsed(self._columns, self._table.read([name], first, high)[name])[low - first :]
 
     def _ages_before(self, row: int) -> Vector:
-        """The age of each input that counts in the row before; infinite if β is then 0 anyway."""
+        """The age of each input that counts in the previous row; infinite if β is then 0 anyway."""
         counted, trust = self._columns.trusted_by, self._columns.preference
         assert isinstance(trust, Missing | Age)
         reach = trust.limit if isinstance(trust, Missing) else VANISHED * trust.half_life
@@ -312,11 +312,11 @@ class TrustedRows:
         )
 
     def age(self, read: int, row: int) -> float:
-        """Return the age, in the row before a row, of what was last read in another."""
+        """Return the age, just before a row, of a reading in another row."""
         return older(0.0, self.elapsed(read + 1, row))
 
     def _first_within(self, row: int, reach: float) -> int:
-        """A row such that what was read before it is, in the row before `row`, older than that."""
+        """A row before which all readings are older than this age, just before `row`."""
         begins, first, age, many = self.episode_of(row - 1), row, 0.0, BACK
         if self._columns.time is None:
             return max(begins, row - 1 - math.ceil(min(reach, row)))
@@ -348,9 +348,9 @@ class TrustedRows:
 def _carried_into_parts(
     table: LogTable, encoding: Encoding, plan: LogPlan
 ) -> tuple[Dense | None, ...]:
-    """What is carried into each part, as `Gatherer` takes it; None at the start of an episode.
+    """The state before each part, for `Gatherer`; None at the start of an episode.
 
-    Each is that of the part before unless there are readings since: no row is read for many.
+    Each is that of the previous part unless there are readings since, so few rows are read.
     """
     columns, found = encoding.columns, list[Dense | None]()
     trusted = TrustedRows(table, columns, plan)
@@ -369,7 +369,7 @@ def _carried_into_parts(
 def _carried(
     trusted: TrustedRows, encoding: Encoding, known: Dense, first: int, stop: int
 ) -> Dense:
-    """What is carried after a range of rows of an episode, with what was known before it."""
+    """The state after a range of rows of an episode, given the state before it."""
     columns, found = encoding.columns, known.copy()
     codes = dict(zip(columns.categories, map(codes_by_level, encoding.levels), strict=True))
     if columns.trusted_by:

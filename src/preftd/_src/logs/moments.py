@@ -2,9 +2,9 @@
 
 Of each row whose return is known there is z: its features, what only some arms use (flags of what
 is missing, rewards so far), its return up to where recording stops, and the share of the mean
-return that stands for what comes after that. Σ w z zᵀ then has the normal equations of all
-regressions, and the squared error of any weights. Rows are split into what is trusted (w = β) and
-the rest (w = 1 − β), so that what is shown where β = 0 is not in the former.
+return that replaces what comes after that. Σ w z zᵀ then has the normal equations of all
+regressions, and the squared error of any weights. Rows are split into a trusted part (w = β) and
+the rest (w = 1 − β), so rows with β = 0 are not in the former.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from preftd._src.logs.returns import Training
 DISTRUST = "1 − β"
 """The flag that is 1 where a row is not trusted."""
 MISSING = " is missing"
-"""What the names of other flags end with."""
+"""The suffix of other flags."""
 
 
 class Extras(NamedTuple):
@@ -43,7 +43,7 @@ class Extras(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each column is."""
+        """The name of each column."""
         return (
             *(f"{name}{MISSING}" for name in self.missing),
             *((DISTRUST,) if self.distrust else ()),
@@ -76,7 +76,7 @@ class Extras(NamedTuple):
 
     @property
     def flags(self) -> int:
-        """How many columns are flags."""
+        """The number of columns that are flags."""
         return len(self.missing) + self.distrust
 
     def chosen(self, uses: tuple[str, ...], encoding: Encoding, question: int) -> NDArray[np.intp]:

@@ -1,12 +1,11 @@
-"""What goes through a log once, in its order: learners in the held view, and signals that give β.
+"""Methods that pass over a log once, in order: learners in the held view, and signals that give β.
 
 There is a learner for each fold, which leaves out its units, and one for the whole log. Several
-step sizes learn side by side; the one with the least error of its predictions on the rows that it
-has learned from is kept, so that what is held out has no part in the choice. Rewards are divided by
-the root mean square of these rows' returns.
+step sizes learn together; the one with the least error of its predictions on its training rows is
+chosen, so that held-out rows do not affect the choice. Rewards are divided by the root mean square
+of these rows' returns.
 
-A signal remembers what it has seen, so that parts cannot be computed apart from each other: β of
-all rows is computed before anything else.
+A signal has a memory, so parts cannot be computed independently: β of all rows is computed first.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ from preftd.preferences import Signal
 from preftd.rules import PTD
 
 BETA = "preftd-beta.parquet"
-"""The file in the folder of parts that holds β of all rows."""
+"""The file with β of all rows in the folder of parts."""
 
 
 class LogStream(NamedTuple):
-    """The steps of a part as learners take them."""
+    """The steps of a part for learners."""
 
     experience: Experience
     beta: Vector
     """Of each step."""
     final_beta: Vector
-    """Of what each truncated unit shows last."""
+    """β of the final observation of each truncated unit."""
 
 
 def stream_of(
@@ -78,7 +77,7 @@ def stream_of(
 
 
 class OnlineFold(NamedTuple):
-    """Learns from all parts of a log but a fold; from all if the fold is −1."""
+    """Learns from all parts of a log except one fold; from all if the fold is −1."""
 
     settings: Settings
     plan: LogPlan
@@ -89,7 +88,7 @@ class OnlineFold(NamedTuple):
     """The fold that is predicted; all is learned from if it is −1."""
 
     def learned(self) -> dict[str, NDArray[Any]]:
-        """Return the state of the learners that were chosen."""
+        """Return the state of the chosen learners."""
         scale, sizes = self._scale(), self.method.step_sizes
         size, rule = self.settings.encoding.size, self.arm.rule
         assert rule is not None
@@ -183,7 +182,7 @@ def _error(learner: Any, features: Dense, goal: Vector, scale: float) -> float:
 
 
 class OnlineValues(NamedTuple):
-    """What a method has learned: states of learners by fold, the last of the whole log."""
+    """The results of a method: states of learners by fold, the last for the whole log."""
 
     key: str
     """That of the arm."""
@@ -191,7 +190,7 @@ class OnlineValues(NamedTuple):
     states: tuple[dict[str, NDArray[Any]], ...]
 
     def values(self, fold: int, question: int) -> Callable[[Dense], Vector]:
-        """Return what turns features into values, row for row, whatever the rule."""
+        """Return a function from features to values, row by row, for any rule."""
         state, mark = self.states[fold], f"{question}."
         own = {key[len(mark) :]: one for key, one in state.items() if key.startswith(mark)}
         size = len(next((own[key] for key in ("weights", "hidden") if key in own), ()))

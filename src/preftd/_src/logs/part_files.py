@@ -1,4 +1,4 @@
-"""Finished parts in a folder of ours: a file each, named by all that it depends on."""
+"""Finished parts in a folder: one file each, named by a hash of everything that it depends on."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from preftd._src.files import (
 from preftd.failures import FailedError, InputError
 
 SCHEMA = 4
-"""Raise it whenever the same log and settings give other sums or predictions."""
+"""Raise it whenever the same log and settings give different sums or predictions."""
 PREDICTIONS = "predictions.parquet"
 """The only result that could be read as a log."""
 PREFIX = ".preftd-parts-"
-"""How the names of folders of parts begin."""
+"""The prefix of folders of parts."""
 REFUSED = "refused"
-"""The traceback of a part that cannot be used because of what the log holds."""
+"""The traceback of a part that fails because of the log's contents."""
 BROKEN = "broken"
-"""That of a part where the system failed, such as a disk that is full."""
+"""The traceback of a part that fails because of the system, such as a full disk."""
 ROWS_PER_SECOND = 1e6
-"""About how fast a core is; used to estimate the time left."""
+"""The approximate speed of a core, used to estimate the time left."""
 _OWN = re.compile(
     r"[0-9a-f]{16}-.+\.(npz|parquet)|(\w+-)?preftd-(source|beta)\.parquet|" + UNFINISHED.pattern
 )
@@ -50,7 +50,7 @@ _OWN = re.compile(
 
 
 def key_of(*described: Any) -> str:
-    """A name that differs if anything differs that is described."""
+    """A hash of a description."""
     text = json.dumps([SCHEMA, *described], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -79,7 +79,7 @@ def is_result(file: Path, out: Path) -> bool:
 def without_results(files: Sequence[Path], out: Path) -> list[Path]:
     """Return the files of a log without those of its evaluation, which may be in the same folder.
 
-    A link to them stays: whoever made it wants to read them.
+    Links to them are kept.
     """
     place = os.path.realpath(out)
     near = [one for one in files if os.path.realpath(one).startswith(place)]
@@ -104,11 +104,11 @@ class PartWork:
 
     id: str
     rows: int
-    """How many rows it goes through."""
+    """The number of rows it processes."""
     arrays: Callable[[], dict[str, NDArray[Any]]]
 
     def compute(self) -> JobResult:
-        """Return the arrays, or one sentence on why they cannot be computed."""
+        """Return the arrays, or a sentence that says why they cannot be computed."""
         began, arrays = time.perf_counter(), dict[str, NDArray[Any]]()
         failures: tuple[Failure, ...] = ()
         try:
@@ -136,7 +136,7 @@ class PartFiles:
     folder : Path
         Made by `open_parts`.
     executor : Executor
-        Where parts are computed that are not there.
+        The executor of missing parts.
     progress : Progress
 
     """
@@ -146,12 +146,12 @@ class PartFiles:
         self.folder, self._executor, self._progress = folder, executor, progress
 
     def compute(self, title: str, work: Sequence[PartWork]) -> list[dict[str, NDArray[Any]]]:
-        """Return the arrays of all work in order; what is missing is computed and stored.
+        """Return the arrays of all work in order; missing ones are computed and stored.
 
         Parameters
         ----------
         title : str
-            What is shown to people.
+            Its name for people.
         work : sequence of PartWork
 
         """
@@ -168,9 +168,9 @@ class PartFiles:
                 for failure in result.failures[:1]:
                     if failure.traceback == REFUSED:
                         raise InputError(failure.error)
-                    remedy = "see to that, and run the same again to resume."
+                    remedy = "correct this, and run the same command again to resume."
                     if failure.traceback != BROKEN:
-                        remedy = "run the same again with fewer workers, as memory may be short."
+                        remedy = "run the same again with fewer workers, since memory may be short."
                     raise FailedError(
                         f"a part of the log cannot be computed ({failure.error}): {remedy}"
                     )
@@ -186,7 +186,7 @@ class PartFiles:
         return self.folder / f"{name}.npz"
 
     def _read(self, name: str) -> dict[str, NDArray[Any]] | None:
-        """The arrays of a part, or None if they are not there, or not whole."""
+        """The arrays of a part, or None if they are missing or incomplete."""
         try:
             return read_npz(self._path(name))
         except (OSError, ValueError):

@@ -26,15 +26,15 @@ from preftd._src.logs.splits import FEW, Pieces, Split, split_log
 from preftd._src.logs.table import LogTable, in_one_piece
 
 PART = 1 << 20
-"""Rows of a part, about: some seconds of work, and what an interrupt may lose."""
+"""The approximate number of rows of a part: some seconds of work, which an interrupt may lose."""
 LONGEST = 1 << 20
-"""Rows of a unit at most: the last part of an episode that is longer is read in one go."""
+"""The most rows of a unit: the last part of a longer episode is read at once."""
 TOGETHER = 1 << 15
-"""Rows of a chunk: arrays of them are short enough for memory that was used before."""
+"""Rows of a chunk, few enough to reuse memory."""
 BLOCKS = 10
-"""So many blocks there are for each fold, about, if there are few episodes."""
+"""The approximate number of blocks for each fold, if there are few episodes."""
 SHORTEST = 8
-"""Rows of these blocks at least."""
+"""The fewest rows of these blocks."""
 
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]
@@ -51,8 +51,8 @@ class LogPart(NamedTuple):
     fresh: Flags
     """Whether an episode begins with a unit, and whether one begins at `stop`; (units + 1,)."""
     groups: Whole
-    """What is drawn together for intervals: the number of each unit's episode, or of the unit if
-    there are few episodes; shape (units,)."""
+    """The group of each unit for resampling: its episode, or the unit itself if there are few
+    episodes; shape (units,)."""
     folds: Whole
     """The fold of each unit, shape (units,)."""
     reach: int
@@ -86,13 +86,13 @@ class LogPlan(NamedTuple):
     episodes: int
     units: int
     groups: int
-    """How many groups of units there are."""
+    """The number of groups of units."""
     longest: int
     """Rows of the longest episode."""
     block: int | None
     """Rows of a block, if episodes are cut."""
     cuts: int
-    """How often an episode is cut because a reward is missing."""
+    """The number of cuts because a reward is missing."""
 
 
 def plan_parts(
@@ -103,7 +103,7 @@ def plan_parts(
     block: int | None = None,
     split: Callable[..., Pieces] = split_log,
 ) -> LogPlan:
-    """Find the episodes of a log, checked to be in one piece each, and cut it into parts.
+    """Find the episodes of a log, check that each is contiguous, and cut the log into parts.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def episode_starts(columns: LogColumns, rows: pl.DataFrame) -> Flags:
 
 
 def _other_ids(columns: LogColumns, rows: pl.DataFrame) -> Flags:
-    """Whether each row has another id of its episode than the one before; the first has."""
+    """Whether each row has another episode ID than the previous row; the first has."""
     other = np.zeros(rows.height, np.bool_)
     other[:1] = True
     if columns.episode in rows.columns:
@@ -245,7 +245,7 @@ class PartSteps(NamedTuple):
     """An entry for each row of a part, and one for the row after it if that ends its last unit."""
 
     rewards: Dense
-    """What follows the row, shape (rows, cumulants); 0 where nothing does."""
+    """The rewards after the row, shape (rows, cumulants); 0 where there are none."""
     discounts: Dense
     """Of the step that leaves the row: γ, or γ to the power of its time; 0 where it terminates. The
     shape is (discounts, rows)."""
@@ -258,18 +258,18 @@ class PartSteps(NamedTuple):
     opens: Flags
     """Whether a step leaves the row; none leaves the last observation of an episode."""
     closes: Flags
-    """Whether the step before is the last of its unit, and this row its final observation."""
+    """Whether the previous step is the last of its unit, and this row its final observation."""
     rho: Vector
     beta: Vector | None
     """β, if it does not depend on the features."""
     group: NDArray[np.int64]
     fold: NDArray[np.int64]
     own: int
-    """How many rows belong to the part."""
+    """The number of rows of the part."""
     clipped: int
-    """How many ratios were too large."""
+    """The number of ratios that were too large."""
     frame: pl.DataFrame
-    """What was read, all columns but features."""
+    """The columns that were read, except features."""
 
     def before(self, which: int, rows: slice = slice(None)) -> Vector:
         """Return one discount of the step that leaves the row before; 0 at the first row."""
@@ -347,7 +347,7 @@ def read_steps(settings: Settings, part: LogPart) -> PartSteps:
 def _spans(settings: Settings, part: LogPart, count: int) -> tuple[Vector, Vector] | None:
     """The time of the steps into and out of the first rows of a part, if there is a column of it.
 
-    Into the first row of an episode no step leads.
+    No step leads into the first row of an episode.
     """
     table, columns = settings.table, settings.columns
     if columns.time is None:
@@ -389,7 +389,7 @@ class _CheckedRows(NamedTuple):
     """The number of the first row."""
 
     def place(self, row: int) -> str:
-        """Return a row as messages name it."""
+        """Return the name of a row in messages."""
         return self.table.place(self.first + row)
 
     def column(self, name: str) -> pl.Series:
@@ -482,25 +482,25 @@ class _CheckedRows(NamedTuple):
 
 
 def told(value: float) -> str:
-    """Return a number as messages have it."""
+    """Return a number in the format of messages."""
     return "missing" if np.isnan(value) else f"{value:g}"
 
 
 class Settings(NamedTuple):
-    """What all parts of an evaluation have in common."""
+    """The settings shared by all parts of an evaluation."""
 
     table: LogTable
     encoding: Encoding
     arms: tuple[Arm, ...]
     split: Split
     carried: tuple[Dense | None, ...]
-    """What is carried into each part, as `Gatherer` takes it."""
+    """The state before each part, for `Gatherer`."""
     regularisation: float | None = None
     """ε of all arms; each has its own if it is not given."""
 
     @property
     def columns(self) -> LogColumns:
-        """What the columns of the log are."""
+        """The roles of the columns of the log."""
         return self.encoding.columns
 
     @property
@@ -538,11 +538,11 @@ class Chunk(NamedTuple):
     which: slice
     beta: Vector
     gaps: Whole
-    """How many there are of each input, once all pieces were read."""
+    """The number of gaps of each input, after all pieces were read."""
     inputs: list[Vector]
     """Features and codes of categories, NaN where they are missing."""
     pieces: Iterator[Piece]
-    """Its rows with their features, so few at a time that they stay in the cache."""
+    """Its rows with their features, few enough at a time for the cache."""
 
     def rows_of(self, piece: Piece) -> slice:
         """Return which rows of the chunk are a piece."""

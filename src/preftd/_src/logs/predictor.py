@@ -1,4 +1,4 @@
-"""Predictions of rows as they come in: what is known of each episode is kept between calls.
+"""Predictions of rows as they arrive: the state of each episode is kept between calls.
 
 One row, a frame of rows and a whole log go through the same code, row for row with the same
 operations, so that they give the same numbers to the bit.
@@ -36,14 +36,14 @@ MOST = 100_000
 
 
 class Prediction(NamedTuple):
-    """What is predicted of a row."""
+    """The prediction for a row."""
 
     value: float
     beta: float
     """NaN if it is not known: the row has no column of it, or a signal needs more than a row."""
     age: float
-    """How long ago the oldest of the features that count was read, in rows or, if the log has a
-    column of time, in its units; infinite before that."""
+    """The age of the oldest feature that counts, in rows or, if the log has a column of time, in
+    its units; infinite before that."""
 
 
 class Predictions(NamedTuple):
@@ -55,7 +55,7 @@ class Predictions(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What is known of an episode after its last row."""
+    """The state of an episode after its last row."""
 
     carried: Dense
     """Of each input, as `Gatherer` has it."""
@@ -79,9 +79,9 @@ class _Rows(NamedTuple):
 
 @final
 class Predictor:
-    """Predicts values of rows as they come in; made by `LogEvaluation.predictor`.
+    """Predicts values of rows as they arrive; made by `LogEvaluation.predictor`.
 
-    Of each episode it keeps the last reading of each column and its age. Threads may share it.
+    For each episode it keeps the last reading of each column and its age. Threads may share it.
     """
 
     def __init__(
@@ -96,14 +96,14 @@ class Predictor:
         self._most, self._extras = as_count("most", most, 1), extras
         self._gatherer = Gatherer(encoding, counted=columns.trusted_by or columns.inputs)
         self._kept: dict[Hashable, _Known] = {}
-        """What is known of each episode; that which was seen last comes last."""
+        """The state of each episode, the most recent one last."""
 
     def __repr__(self) -> str:
         return f"<Predictor: {len(self._kept):,} episodes kept, at most {self._most:,}>"
 
     @property
     def episodes(self) -> tuple[Hashable, ...]:
-        """The ids of episodes that are kept, that which was seen last at the end."""
+        """The ids of episodes that are kept, the most recent one last."""
         return tuple(self._kept)
 
     def predict(self, row: Mapping[str, Any], episode: Hashable = None) -> Prediction:
@@ -156,7 +156,7 @@ class Predictor:
         return pl.DataFrame(self._frame(rows, keep=True)._asdict())
 
     def _frame(self, frame: pl.DataFrame, keep: bool) -> Predictions:
-        """Predict rows of a frame; without `keep`, nothing is known before nor kept after it."""
+        """Predict rows of a frame; without `keep`, there is no history, and none is kept."""
         timed, time = self._check(frame.columns, keep), None
         try:
             numbers = {name: numbers_of(frame[name]) for name in self._asked(frame.columns)}
@@ -195,7 +195,7 @@ class Predictor:
         return timed
 
     def _asked(self, names: Any) -> Iterator[str]:
-        """The columns, besides features, that say something of rows, if they are there."""
+        """The other columns that describe rows, if present."""
         columns, trust = self._columns, self._columns.preference
         own = [columns.terminated, columns.truncated]
         own += [trust.name] if isinstance(trust, Column) else []
@@ -232,7 +232,7 @@ class Predictor:
         return _Rows(inputs, beta, time, begins, ends, list(runs))
 
     def _advance(self, rows: _Rows, keep: bool) -> Predictions:
-        """Predict rows, and keep what is known after them if all of them can be used."""
+        """Predict rows, and keep the state after them if all are valid."""
         found = Predictions(*(np.empty(len(rows.begins)) for _ in Predictions._fields))
         with self._turn:
             after = dict[Hashable, _Known | None]()
@@ -255,7 +255,7 @@ class Predictor:
         known: _Known | None,
         found: Predictions,
     ) -> Dense:
-        """Write what is predicted of the rows of an episode; returns what is carried after them."""
+        """Write the predictions for the rows of an episode; returns the state after them."""
         carried = nothing_carried(len(rows.inputs)) if known is None else known.carried.copy()
         inputs, beta = [column[at] for column in rows.inputs], None
         if rows.beta is not None:
@@ -285,7 +285,7 @@ class Predictor:
     def _passed(
         self, rows: _Rows, at: Whole | slice, begins: Flags, known: _Known | None
     ) -> Vector | None:
-        """The time from the row before of each row of an episode."""
+        """The time since the previous row, for each row of an episode."""
         if rows.time is None:
             return None
         times = rows.time[at]
@@ -300,7 +300,7 @@ class Predictor:
         return passed
 
     def _keep(self, after: Mapping[Hashable, _Known | None]) -> None:
-        """Keep what is known of episodes; those that were seen longest ago are forgotten."""
+        """Keep the state of episodes; the least recent ones are dropped."""
         for episode, known in after.items():
             self._kept.pop(episode, None)
             if known is not None:
@@ -310,7 +310,7 @@ class Predictor:
 
 
 def predict_frame(predictor: Predictor, frame: pl.DataFrame) -> Predictions:
-    """Return what is predicted of rows that nothing comes before."""
+    """Return the predictions for rows without history."""
     return predictor._frame(frame, keep=False)
 
 
@@ -322,7 +322,7 @@ def _check_id(episode: Hashable) -> None:
 
 
 def _runs(columns: LogColumns, frame: pl.DataFrame) -> list[tuple[Hashable, Whole]]:
-    """Each episode of a frame, and its rows in order; that which is seen last comes last.
+    """Each episode of a frame, and its rows in order; the most recent episode is last.
 
     All are of one episode if no column says more.
     """

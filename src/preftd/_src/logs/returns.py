@@ -12,14 +12,14 @@ from preftd._src.kernels import kernel
 from preftd._src.logs.parts import LogPart, PartSteps, Settings, read_steps
 
 UNKNOWN = 0.01
-"""A return counts if no more than this share of it is not known."""
+"""A return counts if at most this share of it is unknown."""
 ROUNDING = 1e-13
 """A share of a return that is lost in rounding: rows farther ahead are not read, and returns that
 differ by less than this share of their mean are the same."""
 BEHIND = 256
 """Rows after a part that are read at first to complete its returns; then twice as many."""
 FARTHEST = 1 << 18
-"""So many rows after a part are read at most to complete its returns."""
+"""The most rows after a part that are read to complete its returns."""
 
 
 @kernel(fastmath={"contract"})
@@ -38,7 +38,7 @@ def returns(
     reward, discount  of the step that leaves the row
     stays             whether the next row belongs to the same episode
     opens             whether a step leaves the row
-    end               what stands for the return where recording stops
+    end               the replacement of the return where recording stops
     unknown           the product of discounts until then; 0 if the episode terminates
     """
     for t in range(reward.size - 1, -1, -1):
@@ -104,7 +104,7 @@ def complete_later(
 
 
 class Training(NamedTuple):
-    """What regressions learn from the rows of a part, at one discount."""
+    """The targets of regressions from the rows of a part, at one discount."""
 
     returns: Dense
     """A column for each cumulant, up to where recording (or the fold) stops, and one more for the
@@ -130,7 +130,7 @@ def realised_returns(settings: Settings, part: LogPart, steps: PartSteps, mean: 
     ----------
     settings, part, steps
     mean : array of shape (questions,)
-        What stands for the return where recording stops.
+        The replacement of the return where recording stops.
 
     """
     columns, rows, joined = settings.columns, steps.own, _join(settings, part, steps)

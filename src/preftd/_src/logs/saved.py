@@ -151,7 +151,7 @@ class LogEvaluation:
     def _values(
         self, arm: str | None, question: int | str
     ) -> tuple[Callable[[Dense], Vector], Extras | None]:
-        """What turns features, and extras if there are any, into values of an arm."""
+        """Turns features, and extras if there are any, into values of an arm."""
         keys = [one["key"] for one in self.summary["arms"]]
         if arm is not None:
             nearest("arm", arm, keys)
@@ -175,7 +175,7 @@ class LogEvaluation:
 
 
 def write_weights(file: BinaryIO, e: Encoding, solution: Solution) -> None:
-    """Write the weights, and what turns rows into features."""
+    """Write the weights, and the encoding of rows."""
     np.savez(
         file,
         whole=solution.whole,
@@ -199,7 +199,7 @@ def load(folder: Path | str) -> LogEvaluation:
     Parameters
     ----------
     folder : Path or str
-        What `preftd fit --out` or `preftd.logs.fit` wrote.
+        The folder that `preftd fit --out` or `preftd.logs.fit` wrote.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def _levels(arrays: Mapping[str, NDArray[Any]], categories: int) -> tuple[tuple[
 
 
 def _online(arrays: Mapping[str, Any], arm: Mapping[str, Any], questions: int) -> OnlineValues:
-    """What a method has learned from the whole log."""
+    """The learner of a method, trained on the whole log."""
     mark = f"{ONLINE}{arm['key']}."
     state = {name[len(mark) :]: array for name, array in arrays.items() if name.startswith(mark)}
     for name in ("step_size", "scale"):

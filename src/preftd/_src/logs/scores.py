@@ -19,25 +19,25 @@ from preftd._src.files import write_whole
 from preftd._src.kernels import kernel
 from preftd._src.logs.arms import ARMS, Arm, log_names, questions_of
 from preftd._src.logs.moments import past_of
-from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Settings, chunks, read_steps
-from preftd._src.logs.returns import ROUNDING, Realised, realised_returns
+from preftd._src.logs.parts import Chunk, LogPart, PartSteps, Piece, Settings, chunks, read_steps
+from preftd._src.logs.returns import ROUNDING, UNKNOWN, Realised, realised_returns
 from preftd._src.logs.solving import Solution
 from preftd._src.randomness import generator
 
 GROUPS = 1000
-"""Units are put together to at most so many groups, which are resampled for intervals."""
+"""The most groups of units, which are resampled for intervals."""
 LEVEL = 0.95
 KINDS = ("value", "held")
 HELD = "held_"
-"""What the names of held predictions begin with, in verdicts as in predictions.parquet."""
+"""The prefix of held predictions, in verdicts and in predictions.parquet."""
 WHICH = {"all": [0, 1], "trusted": [1], "untrusted": [0]}
 """Rows by whether β ≥ ½."""
 LONGEST_HOLD = 2.0
-"""So many times larger may errors of held predictions become, compared with those of v."""
+"""The largest ratio of errors of held predictions to those of v."""
 ROWS, RETURNS, SQUARES = range(3)
-"""What is counted of rows: how many there are, Σ G and Σ G², both of G less a middle."""
+"""The counts of rows: their number, Σ G and Σ G², both of G less a middle."""
 H, GROWTH, UNTRUSTED = range(3)
-"""What is carried to the next row: h and a of the last, and whether h rests on a row with β = 0."""
+"""The state for the next row: h and a of the last, and whether h uses a row with β = 0."""
 
 
 @kernel(fastmath={"contract"})
@@ -56,9 +56,9 @@ def predict_rows(
 
 
 def row_products(features: Dense, weights: Dense) -> Dense:
-    """The product of rows and weights, shape (rows, columns): each row as if it were alone.
+    """The product of rows and weights, shape (rows, columns), with each row by itself.
 
-    BLAS adds in another order if there are more rows.
+    BLAS changes the order of sums with the number of rows.
     """
     found = np.empty((len(features), weights.shape[1]))
     every = np.ascontiguousarray(weights)[None]
@@ -67,7 +67,7 @@ def row_products(features: Dense, weights: Dense) -> Dense:
 
 
 def linear_values(weights: Vector) -> Callable[[Dense], Vector]:
-    """Return what turns features into values w·x, row for row."""
+    """Return a function from features to values w·x, row by row."""
     column = np.array(weights)[:, None]
     return lambda features: row_products(features, column)[:, 0]
 
@@ -85,7 +85,7 @@ def hold(
     """Write h_t = β_t v(x_t) + (1 − β_t) (h_{t−1} − r_t) / γ_t; where a unit begins, v(x_t).
 
     Dividing by γ makes errors larger, by a_t = β_t + (1 − β_t) a_{t−1} / γ_t. Where that is more
-    than LONGEST_HOLD, v(x_t) is the better guess, and stands for h_t until β_t is larger again.
+    than LONGEST_HOLD, v(x_t) is the better guess, and replaces h_t until β_t is larger again.
     Where β_t = 0, it is a guess for this row, and those with β = 0 that follow, only.
 
     values  of shape (rows, predictions); a prediction is one of an arm, and of a question
@@ -149,7 +149,7 @@ def part_scores(
     groups : int
         Those of all parts.
     stem : str, optional
-        What paths of predictions begin with, if they are wanted; see `predictions_file`.
+        The prefix of paths of predictions, if they are written; see `predictions_file`.
 
     Returns
     -------
@@ -157,7 +157,8 @@ def part_scores(
         counts and squares, of values and of held predictions, as `add_errors` counts them;
         unknown : rows without a known return, shape (questions,); described : (questions, 2, 4 +
         features), of rows without an error and with one: how many, Σ β, Σ r, those that are known
-        because an episode terminates, Σ x.
+        because an episode terminates, Σ β x; begins : episodes that begin in each group; opens :
+        how many steps there are; spent : Σ −log γ of them, shape (discounts,).
 
     """
     columns, arms, questions = settings.columns, settings.arms, questions_of(settings.columns)
@@ -182,6 +183,7 @@ def part_scores(
     many = len(arms) * len(questions)
     tested = (steps.fold >= settings.split.tested)[: steps.own, None]
     known = realised.known[: steps.own] & tested
+    kinds = np.array([tested & ~known, known])
     for chunk in chunks(settings, part, steps):
         own = slice(chunk.which.start, min(chunk.which.stop, steps.own))
         rows = own.stop - own.start
@@ -193,7 +195,7 @@ def part_scores(
             block, at = chunk.rows_of(one), one.which
             values[block] = _values(settings, part.start + at.start, steps.fold[at], one.features,
                                     more[block], weights, solution)  # fmt: skip
-            _add_means(known[own][block], one.features, described[:, :, 4:])
+            _add_means(kinds[:, own][:, block], one, described[:, :, 4:])
         values, kept = values[:rows], np.empty((rows, len(which)))
         held = np.full(values.shape, np.nan)
         before = np.tile(into_rows[own], len(holds))
@@ -210,21 +212,36 @@ def part_scores(
             reward = steps.rewards[own, q % len(columns.reward)]
             ended = realised.ended[own, q]
             numbers = np.column_stack([np.ones(rows), beta, reward, ended])
-            for kind, some in enumerate((~scored, scored)):
+            for kind, some in enumerate(kinds[:, own, q]):
                 described[q, kind, :4] += numbers[some].sum(axis=0)
         if stem is not None:
             written.append(_predictions(settings, part, steps, realised, chunk, values, held))
     if stem is not None:
         write_whole(predictions_file(stem, part), pl.concat(written).write_parquet)
-    unknown = (~realised.known[: steps.own]).sum(axis=0)
-    return {"counts": counts, "squares": squares, "unknown": unknown, "described": described}
+    begins = np.bincount((part.groups * most // groups)[part.fresh[:-1]], minlength=most)
+    return {
+        "counts": counts, "squares": squares, "described": described, "begins": begins,
+        "unknown": (~realised.known[: steps.own]).sum(axis=0), **_spent(steps),
+    }  # fmt: skip
 
 
-def _add_means(known: NDArray[np.bool_], rows: Dense, described: NDArray[np.float64]) -> None:
-    """Add rows without an error, and with one, for each question; known of shape (rows, …)."""
-    for q, scored in enumerate(known.T):
-        for kind, some in enumerate((~scored, scored)):
-            described[q, kind] += rows[: len(some)][some].sum(axis=0)
+def _spent(steps: PartSteps) -> dict[str, NDArray[Any]]:
+    """The number of steps, and their Σ −log γ, which determine a horizon in rows."""
+    opens = steps.opens[: steps.own]
+    discounts = np.maximum(steps.discounts[:, : steps.own][:, opens], UNKNOWN)
+    return {"opens": opens.sum(keepdims=True), "spent": -np.log(discounts).sum(axis=1)}
+
+
+def _add_means(kinds: NDArray[np.bool_], piece: Piece, described: NDArray[np.float64]) -> None:
+    """Add β x of rows without an error, and with one, for each question.
+
+    kinds  of shape (2, rows, questions)
+    """
+    trusted = piece.beta > 0  # 0 times what is infinite is no number
+    for kind, each in enumerate(kinds):
+        for q, some in enumerate(each.T):
+            own = np.flatnonzero(some & trusted[: len(some)])
+            described[q, kind] += piece.beta[own] @ piece.features[own]
 
 
 def predictions_file(stem: str, part: LogPart) -> Path:
@@ -294,6 +311,32 @@ def _predictions(
     return pl.DataFrame(found)
 
 
+def drawn_together(scores: Mapping[str, Any], question: int, discount: int) -> tuple[Any, Any]:
+    """Return counts and squares of resampled groups: a horizon long, or episodes.
+
+    Neighbouring rows of an episode share what happens within a horizon, and so do their errors.
+    Groups without a row that has an error are left out.
+
+    Parameters
+    ----------
+    scores : mapping
+        The sums of `part_scores` over all parts.
+    question, discount : int
+
+    """
+    counts, squares = scores["counts"][question], scores["squares"][question]
+    with np.errstate(divide="ignore"):
+        horizon = -np.log(UNKNOWN) * scores["opens"][0] / scores["spent"][discount]
+    starts, rows = list[int](), 0.0
+    for g, own in enumerate(counts[:, :, ROWS].sum(axis=1).tolist()):
+        if scores["begins"][g] or rows >= horizon:
+            starts, rows = [*starts, g], 0.0
+        rows += own
+    counts = np.add.reduceat(counts, starts, axis=0)
+    some = counts[:, :, ROWS].any(axis=1)
+    return counts[some], np.add.reduceat(squares, starts, axis=1)[:, some]
+
+
 def error_table(
     counts: NDArray[np.float64],
     squares: NDArray[np.float64],
@@ -317,8 +360,7 @@ def error_table(
         Rows of two tables: see the head of `fitting.py`.
 
     """
-    drawn = resamples(len(counts))
-    errors, verdicts = [], []
+    errors, verdicts, drawn = [], [], resamples(len(counts))
     for which, rows in WHICH.items():
         total = counts[:, rows].sum(axis=1)
         if not total[:, ROWS].sum():
@@ -344,7 +386,7 @@ def error_table(
 
 
 def _verdict(which: str, found: Mapping[tuple[str, str], Vector]) -> dict[str, Any]:
-    """What has the least error, and how much more the others have; inside gaps, also what is held.
+    """The best method, and the excess error of others; inside gaps, also of held predictions.
 
     Held predictions come last, as they need the rewards since the last trusted row.
     """
@@ -361,7 +403,7 @@ def _verdict(which: str, found: Mapping[tuple[str, str], Vector]) -> dict[str, A
     more, alike = list[dict[str, Any]](), list[str]()
     for key in sorted(known, key=_simplest):
         with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = known[key] / known[best] - 1
+            ratio = np.where(known[key] == known[best], 0.0, known[key] / known[best] - 1)
         span = _interval("more", ratio)
         more.append({"arm": key, **span})
         if (span["more_low"] or 0.0) <= 0:
@@ -370,14 +412,19 @@ def _verdict(which: str, found: Mapping[tuple[str, str], Vector]) -> dict[str, A
 
 
 def _simplest(key: str) -> tuple[bool, int]:
-    """What sorts candidates, the simplest first; others than ARMS as they are given."""
+    """The sort key of candidates, the simplest first; others than ARMS in the given order."""
     keys = list(ARMS)
     return key.startswith(HELD), keys.index(key) if key in keys else len(keys)
 
 
 def resamples(groups: int) -> Dense:
-    """How often each group is drawn, shape (1 + RESAMPLES, groups); at first, once each."""
-    drawn = generator("log", groups).multinomial(groups, np.full(groups, 1 / groups), RESAMPLES)
+    """The number of draws of each group, shape (1 + RESAMPLES, groups); at first, once each.
+
+    It is NaN for a single group, which has no spread.
+    """
+    drawn = np.full((RESAMPLES, groups), np.nan)
+    if groups > 1:
+        drawn = generator("log", groups).multinomial(groups, np.full(groups, 1 / groups), RESAMPLES)
     return np.vstack([np.ones(groups), drawn])
 
 
@@ -398,7 +445,7 @@ def _spread(sums: Dense) -> Dense:
 
 
 def _interval(name: str, numbers: Dense) -> dict[str, float | None]:
-    """The number itself, and where the middle of its resamples begins and ends."""
+    """The number itself, and the ends of the interval of its resamples."""
     known = numbers[1:][np.isfinite(numbers[1:])]
     ends: list[float | None] = [None, None]
     if len(known) == RESAMPLES:

@@ -2,7 +2,7 @@
 
 The penalty ε in (A + ε I) w = b is a share of the mean of A's diagonal. Which share is chosen in
 the same way for all arms: by the squared error, on trusted rows, of predictions of folds that are
-held out once more from those that are learned from. The rows that are predicted in the end do not
+held out once more from those that are learned from. The rows that are finally predicted do not
 influence the choice.
 """
 
@@ -24,13 +24,13 @@ from preftd._src.logs.splits import Split
 SHARES = 10.0 ** np.arange(-8, 1)
 """The penalties that are tried, as shares of the mean of the diagonal."""
 PLAIN_SHARE = 1e-6
-"""The share where there is nothing to choose on."""
+"""The share if no data are left for a choice."""
 LARGE = 400
 """With more columns than that, only one fold is held out once more."""
 ROUNDING = 1e-13
-"""If a step leaves less than this of a constant on average, it is rounding."""
+"""A smaller average remainder of a constant is rounding."""
 _PAID = 1e-9
-"""A smaller share of what is paid is rounding."""
+"""A smaller share of rewards is rounding."""
 
 
 class Solution(NamedTuple):
@@ -41,12 +41,12 @@ class Solution(NamedTuple):
     whole: NDArray[np.float64]
     """Of all rows, shape (arms, wide, questions)."""
     mean: Vector
-    """What a constant would predict, shape (questions,): Σ r / Σ (1 − γ)."""
+    """The prediction of a constant, shape (questions,): Σ r / Σ (1 − γ)."""
     penalties: NDArray[np.float64]
     """The shares that were chosen for `whole`, shape (arms, questions); NaN if ε was given."""
     extras: Extras = Extras((), False, (), False)
     online: tuple[Any, ...] = ()
-    """What other methods have learned, an `OnlineValues` each."""
+    """The results of other methods, an `OnlineValues` each."""
     boosted: Dense | None = None
     """Predictions of all rows by boosting, shape (rows, questions); NaN where it was not tested."""
 
@@ -66,7 +66,7 @@ class System(NamedTuple):
     mean: _Mean
 
     def of(self, folds: Sequence[int]) -> Dense:
-        """Return A and b of some folds, which know no rewards but their own."""
+        """Return A and b of some folds, from their own rewards only."""
         found = np.asarray(self.sums[list(folds)].sum(axis=0))
         size = len(found)
         if found.shape[1] - size == len(self.cumulants):
@@ -76,7 +76,7 @@ class System(NamedTuple):
 
 
 class _Mean(NamedTuple):
-    """What makes a mean return of some folds: Σ r / Σ (1 − γ)."""
+    """The terms of the mean return of some folds: Σ r / Σ (1 − γ)."""
 
     paid: NDArray[np.float64]
     """Shape (cumulants, folds)."""
@@ -153,7 +153,7 @@ def _systems(
 
 
 class _Errors:
-    """How much larger squared errors on the trusted rows of a fold are than the least possible.
+    """The excess of squared errors on the trusted rows of a fold over the least possible.
 
     With M = Σ β z zᵀ, that is (w − w*)ᵀ M (w − w*), where w* are the weights with the least error;
     squared errors themselves would be lost in rounding if returns are far from 0.
@@ -244,8 +244,8 @@ def solved(
 ) -> Dense:
     """The weights w with (A + ε I) w = b, shape (size, cumulants); with ε = 0, the smallest.
 
-    The weight of a constant feature is not made smaller: values must follow a shift of rewards.
-    Where nothing was learned from, weights are 0.
+    The weight of a constant feature is not penalised: values must follow a shift of rewards.
+    Without training rows, weights are 0.
     """
     size = len(sums)
     A, b = sums[:, :size], sums[:, size:]
@@ -275,16 +275,16 @@ def check_ends(
     split: Split,
     constant: bool,
 ) -> None:
-    """Refuse sums that never end, as with γ = 1 where nothing terminates.
+    """Refuse infinite sums, as with γ = 1 where nothing terminates.
 
     Parameters
     ----------
     total : dict
         The sums of all parts.
     questions : mapping of str to float
-        What messages call a question of each discount, and the discount.
+        The name of a question for each discount in messages, and the discount.
     arms : sequence of str
-        What messages call the arms that bootstrap.
+        The names in messages of arms that bootstrap.
     split : Split
     constant : bool
         Whether the last feature is always 1.
@@ -295,6 +295,11 @@ def check_ends(
     steps, size = float(total["counts"][0]), total["sums"].shape[3]
     for d, (question, discount) in enumerate(questions.items()):
         leaves = total["leaves"][d]
+        if not steps:
+            raise InputError(
+                "no row with a reward is followed by another of its episode: name the column that "
+                "says which rows belong together, or where episodes terminate."
+            )
         if not leaves.any():
             raise InputError(f"{question} has no end, as no step terminates: {remedy}")
         for fold, kept in zip(range(split.tested, split.folds), learned[1:], strict=True):
@@ -322,7 +327,7 @@ def check_ends(
 
 
 def _has_no_solution(A: Dense, b: Dense, rounding: float) -> bool:
-    """Whether no w has A w = b, as what is paid where A is 0 but for rounding adds up."""
+    """Whether no w has A w = b, because rewards where A is 0 up to rounding have a nonzero sum."""
     left, scales, _ = np.linalg.svd(A)
     loose = left[:, scales <= rounding].T @ b
     return bool((np.abs(loose) > _PAID * np.linalg.norm(b, axis=0)).any())

@@ -1,4 +1,4 @@
-"""Sources of logs: Parquet as it is, everything else written to Parquet first."""
+"""Sources of logs: Parquet files are read directly, everything else is converted first."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from preftd._src.logs.table import (
 )
 
 SPOOL = "preftd-source.parquet"
-"""The file in the folder of parts that holds what was not Parquet."""
+"""The converted log in the folder of parts."""
 FILE = "preftd-file"
-"""The column that says which file a row of CSV comes from, until the log is written."""
+"""The column with the file of each CSV row, until the log is written."""
 LABEL = "the log"
-"""What messages call a log that is not a file."""
+"""The name in messages of a log that is not a file."""
 MINARI = "metadata.json"
-"""The file that tells the folder of a Minari data set from others."""
+"""The file that marks the folder of a Minari data set."""
 _EXAMPLE = (
     "a Parquet or CSV file, a folder of them, a frame, an Arrow table, a DuckDB relation, or an "
     "iterator of frames"
@@ -49,7 +49,7 @@ class LogSource(NamedTuple):
 
     fits: Callable[[Any], bool]
     open: Callable[[Any, Path], LogTable]
-    """From a source, and the folder where what is not Parquet is written to as such."""
+    """Opens a source, given the folder for conversions to Parquet."""
 
 
 def open_source(source: Any, folder: Path, nulls: Sequence[str] = ()) -> LogTable:
@@ -61,9 +61,9 @@ def open_source(source: Any, folder: Path, nulls: Sequence[str] = ()) -> LogTabl
         A Parquet or CSV file; a folder of them, also in folders such as site=north; or the folder
         of a Minari data set. Frames are those of polars or pandas.
     folder : Path
-        Where what is not Parquet is written to as such.
+        The folder for conversions to Parquet.
     nulls : sequence of str
-        Fields of CSV files that stand for a missing value, besides those that are empty.
+        Texts of missing values in CSV files, in addition to empty fields.
 
     """
     given = as_path("source", source, _EXAMPLE) if isinstance(source, str | Path) else source
@@ -124,7 +124,7 @@ def _natural(path: Path) -> list[tuple[list[str | int], list[str]]]:
 
 
 def _partitions(folder: Path, found: list[Path]) -> list[Partition]:
-    """What the names of folders inside of the one that was given say of each file."""
+    """The columns of each file from the names of subfolders."""
     inside = [path.relative_to(folder).parts[:-1] for path in found]
     named = [[part.split("=", 1) for part in parts if "=" in part] for parts in inside]
     texts: dict[str, set[str]] = {}
@@ -146,7 +146,7 @@ def _values(texts: set[str]) -> dict[str, Any]:
 
 @contextmanager
 def _refused(what: str, remedy: str) -> Iterator[None]:
-    """Turn an error of polars into one sentence; a full disk is none of the log's faults."""
+    """Turn an error of polars into one sentence; a full disk is not an error of the log."""
     try:
         yield
     except pl.exceptions.PolarsError as error:
@@ -255,7 +255,7 @@ _ALIKE = "others {}, so that two texts may become the same number: write them al
 
 
 def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -> LogTable:
-    """A table of what is written to a file; one of the same files that is there is used again."""
+    """A table that is written to a file; an existing one of the same files is reused."""
     stamps = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
     stamp = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16] if stamps else ""
     path = folder / (f"{stamp}-{SPOOL}" if stamp else SPOOL)
@@ -264,7 +264,7 @@ def _spooled(folder: Path, label: str, write: Any, files: Iterable[Path] = ()) -
 
 
 def _written(path: Path, write: Any) -> LogFile:
-    """A file that is written; written again it has another date, so its content stands for it."""
+    """A file that is written; rewritten it has another date, so it is identified by its content."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda file: write(Path(file.name)))
     return open_parquet(path)._replace(modified=_digest(path))
@@ -377,7 +377,7 @@ def _refuse_objects(name: str) -> None:
 
 
 def _from_pandas(name: str, column: Any) -> pl.Series:
-    """The values of a column; what pandas has of its own types, without pyarrow."""
+    """The values of a column, including pandas types, without pyarrow."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM":
         return pl.Series(name, column.to_numpy())
     values = [None if missing else one for one, missing in zip(column, column.isna(), strict=True)]
@@ -411,7 +411,7 @@ def is_minari(path: Path) -> bool:
 
 
 def minari_columns(path: Path) -> dict[str, Any]:
-    """Return what the columns of a data set are, for `LogColumns`: all that is observed counts."""
+    """Return the roles of a data set's columns, for `LogColumns`: observations are features."""
     names = next(minari_episodes(path)).columns
     seen = [name for name in names if name.split("_")[0] == "observation"]
     fixed = {name: name for name in ("episode", "reward", "terminated", "truncated")}
@@ -477,7 +477,7 @@ def _minari_entries(name: str, given: Any, rows: int) -> dict[str, Any]:
 
 
 def _padded(numbers: Any, rows: int) -> Any:
-    """So many numbers, the last missing if there are fewer."""
+    """A fixed number of values, with missing ones at the end."""
     return np.append(numbers, np.full(max(0, rows - len(numbers)), np.nan))[:rows]
 
 

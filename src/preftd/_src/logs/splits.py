@@ -1,8 +1,8 @@
-"""Which rows are held out, and from which others they are predicted.
+"""Held-out rows, and the rows from which they are predicted.
 
 Either whole episodes are dealt to folds, and each fold is predicted from the others; or the log is
 cut into consecutive pieces, and the later ones are predicted from all before them. A log of few
-episodes is never dealt: rows next to each other would tell of each other.
+episodes is never dealt, because neighbouring rows are similar.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from preftd._src.logs.columns import LogColumns
 from preftd._src.logs.table import LogTable
 
 FEW = 2
-"""With fewer than so many episodes for each fold, pieces of time are held out, not episodes."""
+"""With fewer episodes for each fold, pieces of time are held out, not episodes."""
 LEARNED = 2
-"""So many pieces come before the first that is tested: one to learn from, one to choose on."""
+"""The number of pieces before the first that is tested: one to learn from, one to choose on."""
 VALIDATED = 4
-"""On so many folds at most, of those that are learned from, a ridge penalty is chosen."""
+"""The most training folds on which a ridge penalty is chosen."""
 SAMPLED = 1 << 22
-"""Of so many rows, evenly spread, the times are sorted to find pieces of as many rows each."""
+"""The number of rows, evenly spread, whose times are sorted to find pieces of equal size."""
 
 Whole = NDArray[np.int64]
 
@@ -33,7 +33,7 @@ class Split(NamedTuple):
     """Folds, and which of them are tested."""
 
     folds: int
-    """All of them, also those that are only learned from."""
+    """All of them, including those that are only for training."""
     ordered: bool = False
     """Whether folds are pieces of time, each predicted from those before it."""
     tested: int = 0
@@ -46,7 +46,7 @@ class Split(NamedTuple):
         return [one for one in range(self.folds) if one != fold]
 
     def validation(self, fold: int) -> list[tuple[int, list[int]]]:
-        """Return the folds of the training on which a choice is made, and what is learned from."""
+        """Return the training folds for a choice, and the folds to learn from."""
         kept = self.training(fold)
         if self.ordered:
             return [(one, kept[:one]) for one in kept[1:]][-VALIDATED:]
@@ -90,7 +90,7 @@ def split_log(
     begins : array of shape (episodes,)
         The rows with which episodes begin.
     folds : int
-        How many are tested; with `test_after`, how many there are to choose on.
+        The number of tested folds; with `test_after`, of folds for choices.
     walk_forward : bool
         Whether each fold is predicted from those before it only.
     test_after : number, date, time or str, optional

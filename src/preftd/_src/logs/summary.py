@@ -1,4 +1,4 @@
-"""The summary of an evaluation: what it holds, and the check of one that anyone may have edited.
+"""The summary of an evaluation: its contents, and checks, since anyone may have edited it.
 
 The head of `fitting.py` describes its fields.
 """
@@ -18,8 +18,9 @@ from preftd._src.logs.arms import BOOSTING, Question, questions_of
 from preftd._src.logs.columns import text_of
 from preftd._src.logs.parts import LogPlan, Settings
 from preftd._src.logs.returns import UNKNOWN
-from preftd._src.logs.scores import KINDS, LEVEL, WHICH, error_table
+from preftd._src.logs.scores import KINDS, LEVEL, WHICH, drawn_together, error_table
 from preftd._src.logs.solving import Solution
+from preftd._src.logs.splits import FEW
 from preftd.rules import RULES
 
 NUMBER = float | None
@@ -54,7 +55,8 @@ FORM: dict[str, Any] = {
     "questions": [
         {
             "cumulant": str, "discount": float | str, "suffix": str, "label": str, "mean": NUMBER,
-            "unknown": int, "weights": dict, "extra_weights": dict, "penalties": dict,
+            "unknown": int, "groups": int,
+            "weights": dict, "extra_weights": dict, "penalties": dict,
             "verdicts": [
                 {"rows": str, "best": str | None, "use": str | None,
                  "more": [{"arm": str, **interval("more")}]}
@@ -70,10 +72,10 @@ FORM: dict[str, Any] = {
         }
     ],
     "fills": [{"fill": str, "question": str, "arm": str, "rmse": NUMBER, "weights": [NUMBER]}],
-    "folds": int, "groups": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
+    "folds": int, "regularisation": NUMBER, "level": NUMBER, "seconds": NUMBER,
     "version": str,
 }  # fmt: skip
-"""What summary.json holds at least; the head of `fitting.py` says what it means."""
+"""The required contents of summary.json; the head of `fitting.py` explains them."""
 
 
 def summarise_log(
@@ -126,7 +128,6 @@ def summarise_log(
             for arm in settings.arms
         ],
         "questions": questions,
-        "groups": int(scores["counts"].shape[1]),
         "level": LEVEL,
     }  # fmt: skip
 
@@ -138,9 +139,8 @@ def summarise_questions(
     questions = []
     for q, question in enumerate(questions_of(settings.columns)):
         middle = float(solution.mean[q])
-        errors, verdicts = error_table(
-            scores["counts"][q], scores["squares"][q], settings.arms, middle
-        )
+        counts, squares = drawn_together(scores, q, q // len(settings.columns.reward))
+        errors, verdicts = error_table(counts, squares, settings.arms, middle)
         size = settings.encoding.size
         raw = settings.encoding.raw(solution.whole[:, :size, q].T)
         questions.append(
@@ -149,6 +149,7 @@ def summarise_questions(
                 "label": question.label,
                 "mean": middle,
                 "unknown": int(scores["unknown"][q]),
+                "groups": len(counts),
                 "errors": errors,
                 "verdicts": verdicts,
                 "weights": {
@@ -172,9 +173,10 @@ def summarise_questions(
 
 
 def _described(settings: Settings, sums: NDArray[np.float64]) -> dict[str, Any]:
-    """Means of rows: β, reward, and features in units of their standard deviation."""
-    rows = sums[0]
-    names, means = settings.columns.features, (sums / rows if rows else np.full(len(sums), np.nan))
+    """Means of rows: β, reward; and of features, weighed by β, in standard deviations."""
+    rows, names = sums[0], settings.columns.features
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.append(sums[:4] / rows, sums[4:] / sums[1])
     plain = settings.columns.encoder is None
     found = [float(x) if np.isfinite(x) else None for x in means]
     return {
@@ -212,7 +214,7 @@ def _bins(total: dict[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, Any]]) -> list[str]:
-    """Sentences on what was done with the log."""
+    """Notes on the processing of the log."""
     notes, columns = [], settings.columns
     if log["grouped"]:
         notes.append(
@@ -233,9 +235,11 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
     if split.ordered:
         tested = split.folds - split.tested
         what = f"{tested} later pieces are" if tested > 1 else "last piece is"
+        few = tested > 1 and log["episodes"] < FEW * tested
+        why = f", as it has only {log['episodes']:,} episodes" if few else ""
         notes.append(
-            f"The log is cut into {split.folds} pieces of time. The {what} predicted, from what "
-            "was recorded before: the others have no predictions."
+            f"The log is cut into {split.folds} pieces of time{why}. The {what} predicted, from "
+            "what was recorded before: the others have no predictions."
         )
     if log["block"]:
         notes.append(
@@ -283,8 +287,6 @@ def _notes_on_selection(
             "what follows in episodes that terminate, and errors are those of such episodes, which "
             "favours regressions."
         )
-    if settings.split.ordered:
-        return notes
     differ = [
         (abs(b - a), f"{name} by {b - a:+.1f} standard deviations".replace("-", "−"))
         for name, a, b in zip(columns.features, without["inputs"], scored["inputs"], strict=False)

@@ -37,7 +37,7 @@ class LogFile(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The log whose rows a table has in another order."""
+    """The log with the original order of a table's rows."""
 
     table: LogTable
     rows: Path
@@ -52,7 +52,7 @@ class LogTable:
     ----------
     files : sequence of LogFile
     label : str
-        What messages call the log.
+        The name of the log in messages.
     one_source : bool
         Whether the files are pieces of one source; its rows are then counted throughout.
     beta : Path, optional
@@ -80,7 +80,7 @@ class LogTable:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.first[-1])
 
     def read(self, columns: Sequence[str], start: int, stop: int) -> pl.DataFrame:
@@ -362,7 +362,7 @@ def converted(column: pl.Series, dtype: pl.DataType) -> tuple[pl.Series, int | N
 
 
 def _kind(dtype: pl.DataType) -> str:
-    """What types may have a common one."""
+    """Types that may have a common type."""
     if dtype.is_numeric() or dtype == pl.Boolean:
         return "number"
     if dtype in (pl.String, pl.Categorical, pl.Enum):

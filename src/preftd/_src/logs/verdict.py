@@ -39,9 +39,11 @@ def verdict(summary: Mapping[str, Any], question: Mapping[str, Any]) -> Iterator
         yield " ".join([_use(where, one, labels, own), *_worth(one, labels), *later])
     if question["verdicts"] and not trusted:
         yield "No row with a known return is trusted (β of ½ or more)."
-    if question["verdicts"] and summary["groups"] < FEWEST:
-        what = "pieces of time" if summary["split"]["ordered"] else "episodes"
-        yield f"Intervals rest on {summary['groups']} {what}: do not rely on them."
+    if question["verdicts"] and question["groups"] < FEWEST:
+        yield (
+            "Episodes, or stretches as long as the horizon, whose errors are compared: "
+            f"{question['groups']}. They are too few to rely on intervals."
+        )
 
 
 def labels_of(summary: Mapping[str, Any]) -> dict[str, str]:
@@ -51,7 +53,7 @@ def labels_of(summary: Mapping[str, Any]) -> dict[str, str]:
 
 
 def errors_with(question: Mapping[str, Any], key: str, rows: str) -> list[dict[str, Any]]:
-    """Return the error of what a verdict names, if it is known."""
+    """Return the error of the method that a verdict names, if it is known."""
     own = errors_of(question, arm=key, prediction="value", rows=rows)
     return own or errors_of(question, arm=key.removeprefix(HELD), prediction="held", rows=rows)
 
@@ -64,7 +66,7 @@ def _passes(key: str) -> bool:
 def _use(
     where: str, one: Mapping[str, Any], labels: Mapping[str, str], own: Mapping[str, Any]
 ) -> str:
-    """What to use, and which arms cannot be told from it."""
+    """The method to use, and the arms that are indistinguishable from it."""
     use, best = one["use"], one["best"]
     span = f"{number_text(own['rmse'])}{ends(own, 'rmse')}"
     alike = [m["arm"] for m in one["more"] if (m["more_low"] or 0.0) <= 0 and m["arm"] != best]
@@ -81,7 +83,7 @@ def _use(
 
 
 def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
-    """What the best is worth: compared with the mean, and with the best of the other kind."""
+    """The advantage of the best: over the mean, and over the best of the other kind."""
     more, best = {m["arm"]: m for m in one["more"]}, one["best"]
     mean = more.get("mean")
     if mean is not None and best != "mean":
@@ -102,16 +104,16 @@ def _worth(one: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[str]:
 
 
 def _more(one: Mapping[str, Any]) -> str:
-    """How much more error an arm has than the best."""
+    """The excess error of an arm over the best."""
     numbers = [one[f"more{end}"] for end in ("", "_low", "_high")]
-    if None in numbers:
-        return "another error, of which no interval is known"
-    own, low, high = (number_text(round(100 * x, 1)) for x in numbers)
-    return f"{own} % more error ({low} to {high} %)"
+    if numbers[0] is None:
+        return "more error"
+    own, *span = (number_text(round(100 * x, 1)) for x in numbers if x is not None)
+    return f"{own} % more error" + (f" ({' to '.join(span)} %)" if span else "")
 
 
 def _less(more: float | None) -> str:
-    """By how many percent the best has less error, if another has so much more."""
+    """The percentage by which the best has less error, given the excess of another."""
     if more is None:
         return "?"
     less = 100 * more / (1 + more)
@@ -135,7 +137,7 @@ def started(text: str) -> str:
 
 
 def split_text(summary: Mapping[str, Any]) -> str:
-    """Return in words what is predicted from what."""
+    """Return a description of what is predicted from what."""
     split = summary["split"]
     if not split["ordered"]:
         return f"{split['folds']} folds of whole episodes, each predicted from the others"

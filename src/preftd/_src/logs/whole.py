@@ -1,4 +1,4 @@
-"""What is learned from a whole log that fits into memory, without held-out errors and files."""
+"""Learning from a whole log in memory, without held-out errors and files."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from preftd._src.logs.table import LogTable
 from preftd.preferences import Signal
 
 FOLDS = 5
-"""A penalty is chosen on so many folds, if there are FEWEST rows in each."""
+"""The number of folds on which a penalty is chosen, if there are FEWEST rows in each."""
 FEWEST = 10
 
 
 class Learned(NamedTuple):
-    """Weights of features, and what turns rows into features."""
+    """Weights of features, and the encoding of rows."""
 
     encoding: Encoding
     weights: Vector
     """Shape (size,)."""
     mean: float
-    """What a constant would predict."""
+    """The prediction of a constant."""
 
 
 def learn_whole(

@@ -9,7 +9,7 @@
     control          decisions behind hidden states, and doorways (beyond the paper)
     learned          preferences that are learned (beyond the paper)
 
-`__init__.py` of a folder says in words what its figures show and what the paper found, `studies.py`
+`__init__.py` of a folder describes its figures and what the paper found, `studies.py`
 what is run, `figures.py` what is drawn of the results, and `claims.py` what is claimed about them.
 They refer to studies as `PaperStudy` values.
 

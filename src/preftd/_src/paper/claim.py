@@ -11,6 +11,17 @@ A claim with several cases ("on both tasks", "for all lengths") must hold in eac
 weakest case decides. Intervals of n cases have the level 1 − 0.05 / n (Bonferroni): all of them
 hold together with probability 95 % or more.
 
+The first claim of each finding of the paper is its primary claim. It is also measured as one
+average over all cases, seed by seed, with one interval of 95 %:
+
+    average inside the region, and each case     holds
+    average inside the region, not each case     holds on average
+    average outside the region                   contradicted
+    otherwise                                    inconclusive
+
+If it ranks a method above several others, each of them has such an average, intervals hold
+together, and the one that is nearest to the edge of the region counts.
+
 Two methods on the same task and seed learn from the same episodes. So they are compared seed by
 seed, and the interval is that of their ratio, or difference, over seeds. Where tasks differ (in
 length) seeds share no experience; pairing them is then as good as any other pairing.
@@ -37,14 +48,25 @@ LEVEL = 0.95
 """Level of all intervals of a claim together."""
 ROUNDING = 1e-9
 """Runs that differ by less are the same run: an effect on the edge of a region is outside it."""
+NEGLIGIBLE = 0.01
+"""A ratio that differs from 1 by less is negligible, and a claim that it reproduces says so."""
 
 
 class Verdict(StrEnum):
-    """What results say about a claim; the weakest first."""
+    """Verdicts on a claim, the weakest first."""
 
     NOT_REPRODUCED = "not reproduced"
     INCONCLUSIVE = "inconclusive"
     REPRODUCED = "reproduced"
+
+
+class Outcome(StrEnum):
+    """Verdicts on a primary claim, the best first."""
+
+    HOLDS = "holds"
+    ON_AVERAGE = "holds on average"
+    INCONCLUSIVE = "inconclusive"
+    CONTRADICTED = "contradicted"
 
 
 def _number(text: str) -> float:
@@ -56,7 +78,7 @@ def _number(text: str) -> float:
 @final
 @dataclass(frozen=True)
 class Region:
-    """Where an effect should lie: an open interval.
+    """The predicted range of an effect: an open interval.
 
     >>> Region(low=1).verdict(1.2, 3), Region(low=1).verdict(0.5, 1), Region(low=1).verdict(0.9, 2)
     (<Verdict.REPRODUCED: 'reproduced'>, <Verdict.NOT_REPRODUCED: 'not reproduced'>, \
@@ -74,7 +96,7 @@ class Region:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The region that a text says.
+        """The region that a text describes.
 
         >>> Region.of("< 0.5"), Region.of("1/2 to 2")
         (Region(low=-inf, high=0.5), Region(low=0.5, high=2.0))
@@ -98,8 +120,20 @@ class Region:
             return Verdict.REPRODUCED
         return Verdict.INCONCLUSIVE
 
+    def is_negligible(self, effect: float) -> bool:
+        """Whether an effect is above or below 1, as claimed, but negligible.
+
+        >>> Region(low=1).is_negligible(1.0006), Region(low=1.1).is_negligible(1.1006)
+        (True, False)
+        """
+        claims_other_than_1 = (self.low, self.high) in ((1.0, inf), (-inf, 1.0))
+        return claims_other_than_1 and abs(effect - 1) < NEGLIGIBLE
+
     def depth(self, low: float, high: float) -> float:
-        """How far an interval lies inside the region; negative if a part is outside."""
+        """The distance of an interval from the edge of the region.
+
+        Negative if a part is outside.
+        """
         below = inf if self.low == -inf else low - self.low
         return min(below, inf if self.high == inf else self.high - high)
 
@@ -116,18 +150,21 @@ class Case(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What results say about a claim.
+    """The finding on a claim.
 
     effect    what the number is, and its unit if it has one
     region    where it is claimed to lie
     cases     the effect in each case
     averages  averages of the effect over cases, where cases are many
+    average   the one average by which a primary claim is judged; its name says which methods it
+              compares, if these are only two or the nearest of several
     """
 
     effect: str
     region: Region
     cases: tuple[Case, ...]
     averages: tuple[Case, ...] = ()
+    average: Case | None = None
 
     def __post_init__(self) -> None:
         if not self.cases:
@@ -154,6 +191,26 @@ class Finding:
     def on_average(self) -> Verdict | None:
         """The verdict on the weakest average, if there are averages."""
         return replace(self, cases=self.averages, averages=()).verdict if self.averages else None
+
+    @property
+    def held(self) -> int:
+        """The number of cases whose effect lies in the region."""
+        return self.count(Verdict.REPRODUCED)
+
+    def count(self, verdict: Verdict) -> int:
+        """The number of cases with this verdict."""
+        return [self.region.verdict(case.low, case.high) for case in self.cases].count(verdict)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome of a primary claim; None of others."""
+        if self.average is None:
+            return None
+        verdict = self.region.verdict(self.average.low, self.average.high)
+        if verdict == Verdict.REPRODUCED:
+            return Outcome.HOLDS if self.held == len(self.cases) else Outcome.ON_AVERAGE
+        contradicted = verdict == Verdict.NOT_REPRODUCED
+        return Outcome.CONTRADICTED if contradicted else Outcome.INCONCLUSIVE
 
     @property
     def level(self) -> float:
@@ -219,13 +276,13 @@ class Sample:
         return other
 
     def check_paired(self, other: "Sample") -> None:
-        """Refuse a sample that has other seeds."""
+        """Refuse a sample with different seeds."""
         if self.seeds != other.seeds:
             raise InputError("samples have different seeds: only the same seeds can be compared.")
 
 
 def rows(runs: pl.DataFrame, **labels: Any) -> pl.DataFrame:
-    """The runs that have these labels; a list or tuple stands for any of its labels."""
+    """The runs with these labels; a list or tuple means any of its labels."""
     return runs.filter(
         *(
             pl.col(name).is_in(wanted)
@@ -237,11 +294,11 @@ def rows(runs: pl.DataFrame, **labels: Any) -> pl.DataFrame:
 
 
 Groups: TypeAlias = Mapping[str, Mapping[str, Sample]]
-"""Samples by what is compared, then by setting; a case is named "<group>, <setting>"."""
+"""Samples by comparison, then by setting; a case is named "<group>, <setting>"."""
 
 
 class Statistic(NamedTuple):
-    """A kind of mean: of what numbers are changed to, changed back."""
+    """A kind of mean: of transformed numbers, transformed back."""
 
     change: Callable[[Dense], Dense]
     change_back: Callable[[Dense], Dense]
@@ -266,29 +323,53 @@ class Statistic(NamedTuple):
         return tuple(Case(name, *of.tolist()) for name, of in ends.items())
 
     def finding(
-        self, effect: str, region: Region, groups: Groups, *, averaged: bool = False
+        self,
+        effect: str,
+        region: Region,
+        groups: Groups,
+        *,
+        averaged: bool = False,
+        average: "Average" = "",
     ) -> Finding:
-        """A finding on the means of all cases; if `averaged`, also of groups over settings."""
+        """A finding on the means of all cases.
+
+        Parameters
+        ----------
+        effect, region
+            What the number is, and where it is claimed to lie.
+        groups
+            The numbers.
+        averaged
+            Whether groups are also averaged over their settings.
+        average
+            How one average is made of all, if at all.
+        """
         every = {
             f"{group}, {setting}" if group else setting: sample
             for group, samples in groups.items()
             for setting, sample in samples.items()
         }
-        means = {
-            name: self.of_samples(list(samples.values()))
-            for name, samples in groups.items()
-            if averaged
-        }
-        return Finding(effect, region, self.cases(every), self.cases(means) if means else ())
+        means = {name: self.of_samples(list(of.values())) for name, of in groups.items()}
+        averages = self.cases(means) if averaged else ()
+        one: Case | None = None
+        if average == "cases":
+            name = next(iter(groups)) if len(groups) == 1 else ""
+            [one] = self.cases({name: self.of_samples(list(every.values()))})
+        elif average == "nearest":
+            others = self.cases(means if len(means) > 1 else every)
+            one = Finding(effect, region, others).weakest
+        return Finding(effect, region, self.cases(every), averages, one)
 
 
+Average: TypeAlias = Literal["", "cases", "nearest"]
+"""How a claim becomes one number: the mean of all cases, or of those against the nearest method."""
 MEAN = Statistic(np.asarray, np.asarray)
 RATIO = Statistic(np.log, np.exp)
 """The geometric mean, for which twice and half are equally far from 1."""
 
 
 def _interval(values: Vector, level: float) -> tuple[float, float, float]:
-    """Mean and Student's interval; everything is possible if a value is not finite."""
+    """Mean and Student's interval; infinite if a value is not finite."""
     if not np.isfinite(values).all():
         return inf, -inf, inf
     found = student(values, level)
@@ -309,7 +390,7 @@ class Quantity:
 
     @classmethod
     def of(cls, study: PaperStudy, measure: Callable[[Results], Sample]) -> Self:
-        """What a measure makes of the results of a study."""
+        """A measure of the results of a study."""
         return cls((study,), lambda found: measure(found[study]))
 
     @classmethod
@@ -318,12 +399,12 @@ class Quantity:
         quantities: "Sequence[Quantity]",
         join: Callable[[Sequence[Sample]], Sample] = MEAN.of_samples,
     ) -> Self:
-        """What a function makes of several quantities, by default their mean, seed by seed."""
+        """A function of several quantities, by default their mean, seed by seed."""
         studies = tuple(study for one in quantities for study in one.studies)
         return cls(studies, lambda found: join([one.sample(found) for one in quantities]))
 
     def then(self, change: Callable[[Sample], Sample]) -> "Quantity":
-        """The quantity that a function makes of this one."""
+        """A function of this quantity."""
         return Quantity(self.studies, lambda found: change(self.sample(found)))
 
     def __truediv__(self, other: "Quantity") -> "Quantity":
@@ -334,7 +415,7 @@ class Quantity:
 
 
 class Runs(NamedTuple):
-    """Some runs of a study: those reported, or those tried by its search, that have these labels.
+    """Runs of a study with these labels: reported ones, or those of its search.
 
     A study without a search tries all step sizes on the seeds that it reports.
     """
@@ -344,7 +425,7 @@ class Runs(NamedTuple):
     labels: Mapping[str, Any]
 
     def by(self, measure: Callable[..., Sample], *given: Any) -> Quantity:
-        """What a measure makes of these runs, and of what else it is given."""
+        """A measure of these runs, with further arguments."""
 
         def of_results(results: Results) -> Sample:
             runs: pl.DataFrame = getattr(results, self.stage)
@@ -359,12 +440,12 @@ class Runs(NamedTuple):
 
 
 def reported(study: PaperStudy, **labels: Any) -> Runs:
-    """Reported runs of a study that have these labels."""
+    """Reported runs of a study with these labels."""
     return Runs(study, "reported", labels)
 
 
 def tried(study: PaperStudy, **labels: Any) -> Runs:
-    """Runs of a study with every step size that have these labels."""
+    """Runs of a study with these labels, with every step size."""
     return Runs(study, "tried", labels)
 
 
@@ -390,13 +471,13 @@ class Cases(dict[str, Quantity]):
 
 
 Compared: TypeAlias = Mapping[str, Quantity] | Mapping[str, Mapping[str, Quantity]]
-"""Quantities by setting, or by what is compared and setting."""
+"""Quantities by setting, or by comparison and setting."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A statement about results, and how these are tested for it.
+    """A statement about results, and its test.
 
     name       the name that users type
     statement  what is claimed, in our words, and what these words mean
@@ -406,6 +487,7 @@ class Claim:
     because    an explanation, in a sentence or two
     statistic  how numbers of seeds are averaged
     averaged   whether each group is also averaged over its settings, which are many
+    average    how all cases become the one number of a primary claim
     figures    figures of the paper that it is about; none if it goes beyond the paper
     """
 
@@ -417,11 +499,12 @@ class Claim:
     because: str = ""
     statistic: Statistic = MEAN
     averaged: bool = False
+    average: Average = ""
     figures: tuple[str, ...] = ()
 
     @property
     def groups(self) -> Mapping[str, Mapping[str, Quantity]]:
-        """Quantities by what is compared, then by setting."""
+        """Quantities by comparison, then by setting."""
         groups = {name: one for name, one in self.compared.items() if isinstance(one, Mapping)}
         alone = {name: one for name, one in self.compared.items() if isinstance(one, Quantity)}
         return groups or {"": alone}
@@ -434,12 +517,14 @@ class Claim:
         return tuple(dict.fromkeys(every))
 
     def test(self, found: Found) -> Finding:
-        """What results say about it."""
+        """The finding on it."""
         samples = {
             group: {setting: quantity.sample(found) for setting, quantity in cases.items()}
             for group, cases in self.groups.items()
         }
-        return self.statistic.finding(self.effect, self.region, samples, averaged=self.averaged)
+        return self.statistic.finding(
+            self.effect, self.region, samples, averaged=self.averaged, average=self.average
+        )
 
 
 difference = partial(Claim, statistic=MEAN)
@@ -449,14 +534,14 @@ STATISTICS = {"ratio": RATIO, "mean": MEAN}
 
 @cache
 def stated(folder: str) -> Mapping[str, Claim]:
-    """What the `claims.toml` of a folder claims, by name; nothing is compared yet.
+    """The claims in the `claims.toml` of a folder, by name, without comparisons.
 
     A row has fields of `Claim`: the statement, the effect, and if there are any the figures of the
-    paper and an explanation. `claimed` is a statistic and a region, such as "ratio > 1" or "mean
-    -0.1 to 0.1"; intervals of ratios are those of their logarithms.
+    paper, an explanation, and how cases are averaged. `claimed` is a statistic and a region, such
+    as "ratio > 1" or "mean -0.1 to 0.1"; intervals of ratios are those of their logarithms.
 
-    A row that has a table `each` stands for several claims: {each} is a key of the table in the
-    name, and what it stands for in the texts.
+    A row that has a table `each` makes several claims: {each} is a key of the table in the name,
+    and its value in the texts.
     """
     found = {}
     for pattern, row in read_words(folder, "claims").items():
@@ -473,12 +558,12 @@ def stated(folder: str) -> Mapping[str, Claim]:
 
 
 def claimed(folder: str, compared: Mapping[str, Compared]) -> tuple[Claim, ...]:
-    """The claims of a folder by these names, and what they compare."""
+    """The claims of a folder by these names, with their comparisons."""
     return tuple(replace(stated(folder)[name], compared=one) for name, one in compared.items())
 
 
 def pairs(of: Callable[[str], Cases], *methods: tuple[str, str]) -> dict[str, Cases]:
-    """What something is with one method over what it is with another, for each of some pairs."""
+    """The ratio of a quantity between two methods, for each of some pairs."""
     return {f"{one} over {other}": of(one) / of(other) for one, other in methods}
 
 

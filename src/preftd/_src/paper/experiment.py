@@ -1,6 +1,6 @@
 """An experiment of the paper: a folder, whose words are in TOML files.
 
-`figures.toml` has what is said about its figures and findings, `claims.toml` what is claimed. This
+`figures.toml` has the texts of its figures and findings, `claims.toml` the claims. This
 module and those that only use it import nothing else, so that `preftd list` answers at once.
 """
 
@@ -17,7 +17,7 @@ SAID = {
     "THREE_VIEWS": "The same methods in three views: online and true online move weights at every "
     "step, held only when an observable state is reached. Lower is better.",
 }
-"""What several experiments say, by the name that stands for it."""
+"""Texts of several experiments, by name."""
 
 
 def read_words(folder: str, name: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def read_words(folder: str, name: str) -> dict[str, Any]:
 
 
 class FigureWords(NamedTuple):
-    """What is said about a figure.
+    """The texts of a figure.
 
     name     the name that users type
     title    what it shows
@@ -80,7 +80,7 @@ class Experiment:
     figures   its figures in words, in the order of the list
     findings  the paper's findings on it in words
 
-    Its other modules are loaded when they are asked for:
+    Its other modules are loaded on first use:
 
     studies   those that say what is run, each with STUDIES
     drawings  those that say what is drawn of the results, each with FIGURES

@@ -1,4 +1,4 @@
-"""What figures of the paper share: rows of panels, searches, views, and looks of forms of methods.
+"""Shared by figures of the paper: rows of panels, searches, views, and looks of forms of methods.
 
 Most figures are rows of panels: a row for each task, or for each size.
 """
@@ -30,6 +30,7 @@ from preftd._src.report.figures.layout import (
     write_title,
 )
 from preftd._src.report.figures.lines import (
+    HOLLOW,
     ROW,
     Label,
     Line,
@@ -45,6 +46,7 @@ from preftd._src.report.figures.lines import (
     panels,
     step_sizes_of,
     with_diverged,
+    with_rest,
     write_cross_counts,
 )
 from preftd._src.report.figures.study import draw_step_sizes, set_step_size_axis
@@ -79,7 +81,7 @@ class PaperFigure(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Panels side by side; at their left, a title and what is measured."""
+    """A row of panels; at their left, a title and the name of the measure."""
 
     title: str
     measure: str
@@ -97,7 +99,7 @@ def _together(panels: Sequence[Panel]) -> list[Line]:
 
 
 class Counted(NamedTuple):
-    """Lines of a row whose diverged runs are counted: what they are called, and how found."""
+    """Lines of a row whose diverged runs are counted: their names, and how to find them."""
 
     name: str
     lines: Callable[[Sequence[Panel]], Sequence[Line]]
@@ -133,7 +135,7 @@ def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
     crosses = cross_rows([p for row in rows for p in row.panels]) if how.crosses else []
     if crosses:
         note += f" ×: {how.crosses} at which runs diverged (large: all, small: some); at the "
-        note += f"right, how many of {how.counted.name}."
+        note += f"right, how many of {how.counted.name}. {HOLLOW}"
     ends, cut_off = [], list[str]()
     height = HEIGHT + len(crosses) * ROW / 72
     figure, every = rows_of_panels(len(rows), count, height, how.wide)
@@ -159,7 +161,7 @@ def draw_rows(rows: Sequence[Row], how: Drawing, note: str) -> Figure:
 
 
 def _cut_off(row: Row, how: Drawing, axes: Sequence[Axes]) -> list[str]:
-    """How high a row's lines reach, and in which panel, if above its axes."""
+    """The maximum of a row's lines, and its panel, if above the axes."""
     tops = [here.get_ylim()[1] for here in axes]
     reached = [how.highest(panel) if how.highest else 0.0 for panel in row.panels]
     above = [i for i, highest in enumerate(reached) if highest > tops[i]]
@@ -189,15 +191,15 @@ def only(results: Results, **labels: Any) -> Results:
 
 
 def seeds_with(runs: pl.DataFrame, level: float, shown: str = "bands") -> str:
-    """How many seeds runs have, and the level of their intervals, which are shown by `shown`."""
+    """The number of seeds, and the level of intervals, which are shown by `shown`."""
     if runs["seed"].n_unique() == 1:
         return "One seed, no interval"
     return f"Mean of {seeds_told(runs)}; {shown}: {level * 100:g} % intervals (Student)"
 
 
 ABOVE = 1.25
-"""The axis ends at so many times the largest error that a method has with its smallest step size,
-with which little is learned: worse errors need not be told apart."""
+"""The axis ends at this multiple of the largest error with the smallest step size of a method, with
+which little is learned: larger errors need no detail."""
 
 
 def draw_search(
@@ -231,7 +233,7 @@ def draw_search(
         for name, given in row.items():
             label = pl.lit(f"{title}, {name}").alias("task")  # rings are found by it
             results = Results(given.runs.with_columns(label), given.score)
-            found = results.step_sizes(level)
+            found = with_rest(results.step_sizes(level), results.tried)
             [panel] = panels(results.runs, found)
             made.append(panel._replace(title=name))
             on = [*ALGORITHM, *STEP_SIZE]
@@ -270,7 +272,7 @@ def _needed_for_search(panel: Panel, score: Score) -> Vector:
 VIEWS = ("held", "online", "true online")
 """In the order of drawing: where errors are the same, the held view is seen behind others."""
 ASIDE, BAR = 0.02, 0.9
-"""How far views are drawn aside, as a share of the axis, and the width of bars, in points."""
+"""The distance between views, as a share of the axis, and the width of bars, in points."""
 
 
 def draw_views(

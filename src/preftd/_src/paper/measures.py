@@ -61,7 +61,7 @@ def widths(runs: pl.DataFrame, of_zero: float | Vector, axis: Axis = "decades") 
 
 
 def decades_to_failure(runs: pl.DataFrame, of_zero: float) -> Sample:
-    """How many decades above its best step size a seed does worse than predicting 0.
+    """The decades above its best step size at which a seed does worse than predicting 0.
 
     Infinite if it does so at none of the step sizes that were tried.
     """
@@ -128,7 +128,10 @@ def part(
 
 
 def episodes_until(runs: pl.DataFrame, error: float) -> Sample:
-    """After how many episodes the error is first below `error`; if never, one more than all."""
+    """The number of episodes until the error is first below `error`.
+
+    If never, one more than all.
+    """
     seeds, errors = _by_episode(runs)
     below = errors < error
     first = np.where(below.any(axis=1), below.argmax(axis=1), errors.shape[1])

@@ -1,4 +1,4 @@
-"""What users order of the paper, and what is run, or looked up, for it."""
+"""Orders of users, and the studies that are run or read for them."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -45,12 +45,12 @@ class Order(NamedTuple):
 
     @property
     def runs(self) -> Path:
-        """The file with reported runs, beside that with searches."""
+        """The file with reported runs, next to that with searches."""
         return self.searches.with_name(RUNS.name)
 
 
 class Wanted(NamedTuple):
-    """What an order wants of a study.
+    """The part of a study that an order needs.
 
     whole   the study as the paper has it
     run     the study that is run
@@ -66,7 +66,7 @@ class Wanted(NamedTuple):
     every: int = 0
 
     def results(self, found: Results) -> Results:
-        """The results of the study, given those of what was run."""
+        """The results of the study, given those of the run."""
         short = shortened(found, self.whole, self.every)
         if self.kept is not None:
             short = with_recomputed(self.kept, short)
@@ -85,7 +85,7 @@ class Wanted(NamedTuple):
 
 
 def wanted(study: PaperStudy, order: Order, found: Callable[[PaperStudy], Results]) -> Wanted:
-    """What an order wants of a study; `found` gives results of studies that it needs."""
+    """The part of a study that an order needs; `found` gives results of studies that it needs."""
     whole, every = study.study(*map(found, study.needs)), study.kept_every
     if order.full or not study.long_search:
         run = whole if order.seeds is None else whole.with_seeds(order.seeds)
@@ -103,7 +103,7 @@ def _has_all_seeds(run: Study, whole: Study) -> bool:
 
 
 def without_search(studies: Iterable[PaperStudy], order: Order) -> list[PaperStudy]:
-    """Those of some studies that cannot be run, as their long search is neither stored nor wanted.
+    """The studies that cannot be run, because their long search is neither stored nor requested.
 
     A study that another one needs counts as well. Runs that are not stored need not be, if seeds
     are given: with all of them, nothing is read.

@@ -1,27 +1,23 @@
-"""The page of the paper: its findings in words, every figure, and the claims behind them.
+"""The page of the paper: does it hold, what was run, every figure, and the claims behind them.
 
-A finding groups claims, and its verdict follows from theirs:
-
-    all of its claims are reproduced                reproduced
-    some are                                        in part
-    none is, and at least one is not reproduced     not reproduced
-    none is, and all are inconclusive               inconclusive
-    results of some claim are missing               not tested
+A finding groups claims. The first of them is its primary claim, whose outcome is that of the
+finding; `claim.py` says how it follows from results. The others are listed below it.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from preftd._src.files import refuse_others
-from preftd._src.paper.claim import Claim, Verdict
+from preftd._src.paper.cartpole.studies import THRESHOLDS
+from preftd._src.paper.claim import Claim, Outcome, Verdict
 from preftd._src.paper.contents import CLAIMS, FIGURES
 from preftd._src.paper.counterexamples import COUNTEREXAMPLES
 from preftd._src.paper.counterexamples.figures import (
     SEEDS,
+    chain_effect,
     chain_verdicts,
     chains,
     draw_counterexamples,
@@ -38,73 +34,85 @@ from preftd._src.paper.summary import (
     effect_text,
     few_seeds,
     interval_text,
+    primary,
+    small,
     where,
 )
 from preftd._src.report.page.plot import Plot, plot_of
 from preftd._src.report.page.render import Shot, explorer, provenance, write_page
+from preftd.tasks import make
 
 PAGE = "paper.html"
 EXACT = "credit"
 """The figure of claims that theory decides, without a study."""
 RULE = (
-    "A finding is reproduced if all of its claims are, reproduced in part if some are, not "
-    "reproduced if none is and the results contradict at least one, and inconclusive if they "
-    "decide none."
+    "The first claim of each finding is its primary one: what the paper says of it in a sentence, "
+    "measured by what its figure shows, as one average over all cases of that figure (tasks, "
+    "lengths, sizes, widths, conditions), seed by seed, with one interval of 95 %. Ratios are "
+    "averaged geometrically. If a method is ranked above several others, the nearest of them "
+    "counts, and intervals hold for all of them together. A finding holds if this interval lies "
+    "inside the claimed region, on average if some case alone does not, is contradicted if the "
+    "interval lies outside, and inconclusive otherwise."
 )
-
-
-class Overall(StrEnum):
-    """What results say about a finding."""
-
-    REPRODUCED = "reproduced"
-    IN_PART = "in part"
-    INCONCLUSIVE = "inconclusive"
-    NOT_REPRODUCED = "not reproduced"
-    NOT_TESTED = "not tested"
-
-
+NOT_TESTED = "not tested"
 ICONS = {
-    Overall.REPRODUCED: "✓",
-    Overall.IN_PART: "◐",
-    Overall.INCONCLUSIVE: "?",
-    Overall.NOT_REPRODUCED: "✗",
-    Overall.NOT_TESTED: "–",
+    Outcome.HOLDS: "✓",
+    Outcome.ON_AVERAGE: "◐",
+    Outcome.INCONCLUSIVE: "?",
+    Outcome.CONTRADICTED: "✗",
+    NOT_TESTED: "–",
+    Verdict.REPRODUCED: "✓",
+    Verdict.NOT_REPRODUCED: "✗",
+    "confirmed": "✓",
+    "open": "?",
+    "refuted": "✗",
 }
 """Signs of verdicts, so that no colour is needed."""
+HYPOTHESES = {
+    Verdict.REPRODUCED: "confirmed",
+    Verdict.INCONCLUSIVE: "open",
+    Verdict.NOT_REPRODUCED: "refuted",
+}
+"""The names of verdicts on claims beyond the paper."""
+TASKS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "corridor": ("Figure 1, task 1: a corridor", {"length": 5}),
+    "double_corridor": ("Figure 1, task 2: a double corridor", {"length": 5}),
+    "cross_grid": ("Grid task 1: a cross is hidden", {"size": 8}),
+    "random_grid": ("Grid task 2: half of the cells are hidden", {"size": 8, "seed": 0}),
+}
+"""Tasks that the page shows, their captions, and how they are made."""
 AROUND = 3.0
-"""What of a figure a thumbnail shows around a panel, in its units."""
-
-
-def overall(verdicts: Sequence[Verdict | None]) -> Overall:
-    """The verdict on a finding, given those on its claims; None stands for missing results.
-
-    >>> overall([Verdict.REPRODUCED, Verdict.INCONCLUSIVE])
-    <Overall.IN_PART: 'in part'>
-    """
-    if None in verdicts:
-        return Overall.NOT_TESTED
-    if Verdict.REPRODUCED in verdicts:
-        return Overall.REPRODUCED if len(set(verdicts)) == 1 else Overall.IN_PART
-    return Overall.NOT_REPRODUCED if Verdict.NOT_REPRODUCED in verdicts else Overall.INCONCLUSIVE
+"""The margin of a thumbnail around a panel, in units of the figure."""
 
 
 class Card(NamedTuple):
     """A finding on the page.
 
     finding  what the paper found
-    verdict  what our results say about it
+    outcome  what our results say about its primary claim, or that it is not tested
+    more     in how many cases it holds, if it holds on average only
+    effect   the number, with its interval
+    measured what the number is
     claims   verdicts on its claims, by name; missing ones are "not tested"
     box      the part of its figure that is its thumbnail: left, top, width, height
     """
 
     finding: PaperFinding
-    verdict: Overall
+    outcome: str
+    more: str
+    effect: str
+    measured: str
     claims: dict[str, str]
     box: tuple[float, float, float, float] | None
 
+    @property
+    def tally(self) -> Counter[str]:
+        """The number of its claims with each verdict."""
+        return Counter(self.claims.values())
+
 
 def stored_page(order: Order) -> Iterator[str]:
-    """Write the page of what is stored in a results folder; yields the path last."""
+    """Write the page of the stored results of a folder; yields the path last."""
     refuse_others(order.out / PAGE)
     names = list(dict.fromkeys(study for figure in FIGURES.values() for study in figure.studies))
     claimed = [study for claim in CLAIMS.values() for study in claim.studies]
@@ -121,7 +129,7 @@ def stored_page(order: Order) -> Iterator[str]:
 
 
 def answers(found: Found) -> tuple[list[ClaimAnswer], str]:
-    """What results say about all claims that they can decide, and a remark if seeds are few."""
+    """The findings on all claims that results can decide, with a remark if seeds are few."""
     return ask(list(CLAIMS.values()), found), " ".join(few_seeds(found)).strip()
 
 
@@ -135,9 +143,9 @@ def write_paper_page(
     out : Path
         The results folder.
     answered : sequence of ClaimAnswer
-        What results say about claims; others count as not tested.
+        The findings on claims; others count as not tested.
     remark : str
-        What is said above the findings; it may be empty.
+        The text above the findings, possibly empty.
     plots : mapping
         Figures by name.
 
@@ -149,29 +157,39 @@ def write_paper_page(
     """
     verdicts = {answer.claim.name: answer.finding.verdict for answer in answered}
     known = {**verdicts, **chain_verdicts()}
-    cards = [_card(finding, known, plots) for finding in FINDINGS]
+    by_name = {answer.claim.name: answer for answer in answered}
+    cards = [_card(finding, by_name, known, plots) for finding in FINDINGS]
+    own = [one for one in answered if not one.claim.figures]
+    strict = Counter(word for card in cards for word in card.claims.values())
     shots = {name: _shot(name, plots[name], verdicts) for name in in_order(plots)}
+    tasks = [Shot(caption, "", _task_plot(name, of)) for name, (caption, of) in TASKS.items()]
     made = provenance(out)
     contents = [
         ("findings", "Findings"),
+        ("tasks", "Tasks"),
         ("chains", "Counterexamples"),
         ("figures", "Figures"),
-        ("beyond", "Beyond the paper"),
+        ("beyond", "Beyond"),
         ("explorer", "Explorer"),
         ("claims", "Claims"),
-        *([("made", "How it was made")] if made.facts else []),
+        *([("made", "How made")] if made.facts else []),
     ]
     parts = explorer()
     return write_page(
         out / PAGE,
         "paper/page.html.j2",
-        list(shots.values()),
+        [*tasks, *shots.values()],
         title="Preferential temporal-difference learning, reproduced",
         contents=contents,
         cards=cards,
-        tally=Counter(card.verdict for card in cards),
+        tally=Counter(card.outcome for card in cards),
+        strict=strict,
+        hypotheses=HYPOTHESES,
+        outcomes=Counter(HYPOTHESES[one.finding.verdict] for one in own),
         rule=RULE,
         icons=ICONS,
+        tasks=tasks,
+        thresholds=THRESHOLDS,
         heading=heading,
         chains=chains(),
         chain_shot=shots.get(COUNTEREXAMPLES),
@@ -179,15 +197,12 @@ def write_paper_page(
         beyond=[shots[name] for name in shots if not _is_paper(name) and name != COUNTEREXAMPLES],
         tables=[
             ("paper", "What the paper claims", [one for one in answered if one.claim.figures]),
-            (
-                "own",
-                "What we found beyond the paper",
-                [one for one in answered if not one.claim.figures],
-            ),
+            ("own", "Hypotheses beyond the paper", own),
         ],
         told={
             "effect": effect_text,
             "interval": interval_text,
+            "small": small,
             "where": where,
             "averages": averages,
             "figures": figures_of,
@@ -234,6 +249,7 @@ def _shot(name: str, plot: Plot, verdicts: Mapping[str, Verdict]) -> Shot:
     words = WORDS[name]
     title = words.title.replace(", beyond the paper", "").removeprefix("Beyond the paper: ")
     about = [claim.name for claim in CLAIMS.values() if name in figures_of(claim)]
+    is_own = not _is_paper(name)
     return Shot(
         heading(name),
         title[0].upper() + title[1:],
@@ -241,19 +257,51 @@ def _shot(name: str, plot: Plot, verdicts: Mapping[str, Verdict]) -> Shot:
         words.setting,
         words.caption,
         f"preftd reproduce {name}",
-        [(claim, str(verdicts[claim])) for claim in about if claim in verdicts],
+        [
+            (claim, HYPOTHESES[verdicts[claim]] if is_own else str(verdicts[claim]))
+            for claim in about
+            if claim in verdicts
+        ],
     )
 
 
-def _card(finding: PaperFinding, known: Mapping[str, Verdict], plots: Mapping[str, Plot]) -> Card:
-    claims = {name: known.get(name) for name in finding.claims}
+def _task_plot(name: str, given: Mapping[str, Any]) -> Plot:
+    """The picture of a task."""
+    figure: Any = make(name, **given).plot().get_figure(root=True)
+    return plot_of(f"task_{name}", figure)
+
+
+def _card(
+    finding: PaperFinding,
+    answered: Mapping[str, ClaimAnswer],
+    known: Mapping[str, Verdict],
+    plots: Mapping[str, Plot],
+) -> Card:
+    claims = {name: str(known.get(name, NOT_TESTED)) for name in finding.claims}
     plot = plots.get(finding.figure)
+    outcome, more, effect, measured = _primary(finding, answered, known)
     return Card(
         finding,
-        overall(list(claims.values())),
-        {name: str(verdict or Overall.NOT_TESTED) for name, verdict in claims.items()},
+        outcome,
+        more,
+        effect,
+        measured,
+        claims,
         _box(plot, finding.panel) if plot else None,
     )
+
+
+def _primary(
+    finding: PaperFinding, answered: Mapping[str, ClaimAnswer], known: Mapping[str, Verdict]
+) -> tuple[str, str, str, str]:
+    """The text on a finding's primary claim: see `Card`."""
+    name = finding.claims[0]
+    if name in answered:
+        return primary(answered[name])
+    if name not in known:
+        return NOT_TESTED, "", "", "Results are missing."
+    exact = all(known[one] == Verdict.REPRODUCED for one in finding.claims)
+    return Outcome.HOLDS if exact else Outcome.CONTRADICTED, "", *chain_effect()
 
 
 def _box(plot: Plot, panel: int) -> tuple[float, float, float, float]:

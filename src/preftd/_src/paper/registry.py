@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 
 from preftd._src.paper.experiment import Experiment
+from preftd._src.terminal import hanging
 
 FOLDERS = (
     *("counterexamples", "walk", "corridors", "grids"),
@@ -13,12 +14,13 @@ EXPERIMENTS: tuple[Experiment, ...] = tuple(
     import_module(f"preftd._src.paper.{folder}").EXPERIMENT for folder in FOLDERS
 )
 WORDS = {figure.name: figure for experiment in EXPERIMENTS for figure in experiment.figures}
-"""What is said about figures, by the name that users type."""
+"""The texts of figures, by the name that users type."""
 FINDINGS = tuple(finding for experiment in EXPERIMENTS for finding in experiment.findings)
 
 
 def overview() -> Iterator[str]:
-    """A line about each figure."""
-    width = max(map(len, WORDS))
+    """Figures and their drawing functions."""
+    yield "Figures of the paper, and beyond it. To draw one: preftd reproduce NAME\n"
+    indent = max(map(len, WORDS)) + 2
     for name, words in WORDS.items():
-        yield f"{name.ljust(width)}  {words.title}"
+        yield hanging(name, words.title, indent)

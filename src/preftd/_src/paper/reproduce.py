@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 
 
 def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
-    """Make some figures, or all and the page; yields lines that say what was written."""
+    """Make some figures, or all and the page; yields lines about written files."""
     for name in names:
         nearest("figure", name, WORDS)
     chosen = list(dict.fromkeys(names)) or list(WORDS)
@@ -98,7 +98,7 @@ def _write(name: str, figure: Figure, out: Path) -> list[Path]:
 
 @final
 class ResultsOnDemand:
-    """Results by study; a study is run when its results are first asked for."""
+    """Results by study; a study is run when its results are first needed."""
 
     def __init__(self, order: Order, store: Store, executor: Executor, progress: Progress) -> None:
         self._order, self._store = order, store

@@ -3,7 +3,7 @@
 One file has a row for every run of a search, with its score. Step sizes are chosen from it by the
 same code as after a search. The other has a row for every reported run with the step size that its
 search chose: for each measure, means over consecutive episodes, or every episode, in single
-precision. Whoever does not run the study computes a few of the runs anew, and is told whether they
+precision. Otherwise a few of the runs are recomputed, and a message says whether they
 are the same, to the last bit of what is stored. Metadata hold the provenance of each study.
 """
 
@@ -31,11 +31,11 @@ from preftd._src.paper.claim import ROUNDING
 SEARCHES = Path(__file__).with_name("stored_searches.parquet")
 RUNS = Path(__file__).with_name("stored_runs.parquet")
 QUICK_SEEDS = 2
-"""How many seeds are reported where the search is read from the file."""
+"""The number of reported seeds if the search is read from the file."""
 KEPT = [name for name in COLUMNS if name not in ("cell", "stage", "error")]
 PROVENANCE = "provenance"
 ON_FILE = "on file, "
-"""How cells of runs begin that were read from a file."""
+"""The prefix of cells of runs that were read from a file."""
 COMMAND = "preftd reproduce --full"
 """The command that searches; its other arguments do not change a search."""
 ORIGIN = ("date", "command", "versions", "commit")
@@ -49,7 +49,7 @@ def write_search(
 ) -> None:
     """Write the search of a study into the file; it replaces an earlier one.
 
-    If its results are the same but for rounding, the file keeps them and their provenance.
+    If its results are equal up to rounding, the file keeps them and their provenance.
 
     Parameters
     ----------
@@ -271,16 +271,16 @@ def read_runs(study: Study, search: Results, every: int, path: Path) -> Results:
         other.append("step sizes")
     if other:
         raise InputError(
-            f"the runs of {study.name!r} on file are others ({other[0]}): run `preftd reproduce "
+            f"the stored runs of {study.name!r} do not match ({other[0]}): run `preftd reproduce "
             "--full`."
         )
     return Results(runs, study.score)
 
 
 def with_recomputed(kept: Results, found: Results) -> Results:
-    """Runs from the file, and those of other seeds that were computed anew.
+    """Runs from the file, and recomputed ones of other seeds.
 
-    A run from the file that was computed anew has the cell of the latter.
+    A run from the file that was recomputed has the cell of the latter.
     """
     cells = found.runs.select(*RUN, pl.col("cell").alias("anew"))
     known = kept.runs.join(cells, on=RUN, how="left", maintain_order="left")
@@ -290,17 +290,17 @@ def with_recomputed(kept: Results, found: Results) -> Results:
 
 
 def seeds_told(runs: pl.DataFrame) -> str:
-    """How many seeds runs have, and how many of these were computed here, if not all.
+    """The number of seeds, and of those computed here, if not all.
 
     >>> cells = ["0a", "on file, run 1", "on file, run 2"]
     >>> seeds_told(pl.DataFrame({"seed": [0, 1, 2], "cell": cells}))
-    '3 seeds, 1 of them computed anew here'
+    '3 seeds, 1 of them recomputed here'
     """
     every = runs["seed"].n_unique()
     here = runs.filter(~pl.col("cell").str.starts_with(ON_FILE))["seed"].n_unique()
     if here == every:
         return f"{every} seed{'s' * (every != 1)}"
-    return f"{every} seeds, {f'{here} of them computed anew here' if here else 'on file'}"
+    return f"{every} seeds, {f'{here} of them recomputed here' if here else 'on file'}"
 
 
 def on_file_note(found: Iterable[Results]) -> str:
@@ -313,18 +313,18 @@ def on_file_note(found: Iterable[Results]) -> str:
 
 
 def compared(kept: Results, found: Results, study: Study) -> str:
-    """Whether runs that were computed anew are as they are on file, in a sentence."""
+    """A sentence that says whether recomputed runs equal the stored ones."""
     both = found.runs.join(kept.runs, on=RUN, how="inner", suffix=" kept", maintain_order="left")
     for measure in _measures(study):
         differ = both.filter(pl.col(measure) != pl.col(f"{measure} kept"))
         if differ.height:
             return (
-                f"{study.name}: {differ.height} of {both.height} runs computed anew are not as "
-                f"they are on file (first {measure} of {differ['rule'][0]}, seed "
+                f"{study.name}: {differ.height} of {both.height} recomputed runs differ from "
+                f"the stored ones (first {measure} of {differ['rule'][0]}, seed "
                 f"{differ['seed'][0]}). This machine computes other numbers, or the code has "
-                "changed: figures show the runs on file, `preftd reproduce --full` computes all."
+                "changed: figures show the stored runs, `preftd reproduce --full` computes all."
             )
-    return f"{study.name}: {both.height} runs computed anew are as they are on file."
+    return f"{study.name}: {both.height} recomputed runs equal the stored ones."
 
 
 def _means(lists: pl.Series, every: int) -> Any:

@@ -14,7 +14,7 @@ MOST = 32 * 2**20
 @final
 @dataclass(frozen=True, eq=False)
 class PaperStudy:
-    """A study that is built when it is asked for, as building tasks takes a while.
+    """A study that is built when needed, since building tasks takes a while.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class PaperStudy:
     long_search
         Whether its search takes so long that its results are stored in a file of this package.
     kept_every
-        Whether its reported runs are stored as well: as means over so many consecutive episodes,
+        Whether its reported runs are stored as well: as means over this many consecutive episodes,
         1 for every episode (default: they are not stored).
     """
 
@@ -48,7 +48,7 @@ Found: TypeAlias = Mapping[PaperStudy, Results]
 
 @final
 class FoundOnDemand(Found):
-    """Results of some studies, each looked up when it is asked for."""
+    """Results of some studies, each looked up when needed."""
 
     def __init__(
         self, studies: Iterable[PaperStudy], look_up: Callable[[PaperStudy], Results]
@@ -72,7 +72,7 @@ class FoundOnDemand(Found):
 
 @final
 class RecentResults:
-    """The results that were asked for last; others are read again, as all of them are large.
+    """The results that were used last; others are read again, since all are large.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class RecentResults:
         return results
 
     def _make_room(self) -> None:
-        """Forget results that others were asked for after, if all are too many."""
+        """Drop the least recently used results, if there are too many."""
         excess = sum(one.runs.estimated_size() for one in self._kept.values()) - MOST
         for study in list(self._kept):
             if excess <= 0:

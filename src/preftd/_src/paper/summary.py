@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from preftd._src.arrays import InputError
 from preftd._src.names import nearest
-from preftd._src.paper.claim import LEVEL, Case, Claim, Finding, Verdict
+from preftd._src.paper.claim import LEVEL, NEGLIGIBLE, RATIO, Case, Claim, Finding, Outcome, Verdict
 from preftd._src.paper.contents import CLAIMS
 from preftd._src.paper.grids.studies import SEEDS
 from preftd._src.paper.grids.studies import STUDIES as GRIDS
@@ -19,6 +19,7 @@ from preftd._src.terminal import aligned
 
 HEAD = ("claim", "effect", "interval", "claimed", "verdict")
 WIDTH, INDENT = 100, "  "
+HARDLY = f"by less than {100 * NEGLIGIBLE:g} %"
 LEGEND = (
     "Intervals are Student's over seeds, paired by seed. All cases of a claim hold together with "
     f"{LEVEL * 100:g} % (Bonferroni), and the weakest is shown. A claim is reproduced where the "
@@ -28,7 +29,7 @@ LEGEND = (
 
 
 class ClaimAnswer(NamedTuple):
-    """A claim and what was found."""
+    """A claim and its finding."""
 
     claim: Claim
     finding: Finding
@@ -78,21 +79,50 @@ def few_seeds(found: Found) -> Iterator[str]:
 def table(rows: Sequence[ClaimAnswer]) -> str:
     """Name, effect, interval and verdict of each claim; then its statement and explanation."""
     lines = aligned([HEAD, *((row.claim.name, *_cells(row.finding)) for row in rows)])
-    lines += ["", fill(LEGEND, WIDTH), ""]
+    lines += ["", fill(f"{LEGEND} *: {HARDLY}.", WIDTH), ""]
     for row in rows:
         lines += [row.claim.name, *(_wrapped(text) for text in details(row)), ""]
     return "\n".join(lines)
 
 
 def details(row: ClaimAnswer) -> Iterator[str]:
-    """What is claimed, what was measured, and what explains it."""
+    """The claim, the measurement, and the explanation."""
     claim, finding = row
     yield f"Claim ({about(claim)}): {claim.statement}"
     yield f"Measured: {finding.effect}{where(finding)}."
     if finding.averages:
         yield f"On average: {averages(finding)}."
+    if finding.average:
+        outcome, more, effect, measured = primary(row)
+        yield f"As one average: {outcome}{more}: {effect}, {measured}"
     if claim.because:
         yield f"Because: {claim.because}"
+
+
+def primary(row: ClaimAnswer) -> tuple[str, str, str, str]:
+    """The text on a primary claim: outcome, number of cases, effect, and its meaning."""
+    (claim, finding), average = row, row.finding.average
+    if average is None or finding.outcome is None:
+        raise InputError(f"{claim.name} has no average: give its row of claims.toml one.")
+    more = ""
+    against = finding.count(Verdict.NOT_REPRODUCED)
+    if finding.outcome == Outcome.ON_AVERAGE:
+        more = f", not in every case ({finding.held} of {len(finding.cases)})"
+    times = " times" if claim.statistic is RATIO else ""
+    holds = finding.outcome in (Outcome.HOLDS, Outcome.ON_AVERAGE)
+    if holds and finding.region.is_negligible(average.centre):
+        more += f", {HARDLY}"
+    named = claim.effect.replace("one method over another", average.name)
+    named = named.replace("one method less another", average.name)
+    begin = f"{average.name}, " if average.name else ""
+    cases = sum(f"{case.name}, ".startswith(begin) for case in finding.cases)
+    over = f"; mean of {cases} cases" if cases > 1 else ""
+    if claim.average == "nearest":
+        over += f"; the nearest of {len(finding.cases) // cases} comparisons"
+    if more and against:
+        over += f"; {against} case{'s' * (against > 1)} contradict{'s' * (against == 1)} it"
+    effect = f"{effect_text(average)}{times} {interval_text(average)}"
+    return finding.outcome, more, effect, f"{named} (claimed {finding.region}){over}."
 
 
 def about(claim: Claim) -> str:
@@ -116,19 +146,24 @@ def interval_text(case: Case) -> str:
 def _cells(finding: Finding) -> tuple[str, ...]:
     weakest = finding.weakest
     claimed = str(finding.region)
-    return effect_text(weakest), interval_text(weakest), claimed, str(finding.verdict)
+    verdict = str(finding.verdict) + "*" * bool(small(finding))
+    return effect_text(weakest), interval_text(weakest), claimed, verdict
+
+
+def small(finding: Finding) -> str:
+    """A word on a claim that is reproduced by a negligible effect; empty for others."""
+    reproduced = finding.verdict == Verdict.REPRODUCED
+    return HARDLY if reproduced and finding.region.is_negligible(finding.weakest.centre) else ""
 
 
 def where(finding: Finding) -> str:
-    """In how many cases a claim holds, after what was measured; empty if there is only one."""
+    """The number of cases in which a claim holds; empty if there is only one."""
     if len(finding.cases) == 1:
         return ""
-    verdicts = [finding.region.verdict(case.low, case.high) for case in finding.cases]
-    held = verdicts.count(Verdict.REPRODUCED)
     known = [case for case in finding.cases if isfinite(case.centre)] or [finding.weakest]
     least, most = (pick(known, key=lambda case: case.centre) for pick in (min, max))
     return (
-        f", from {effect_text(least)} to {effect_text(most)}; reproduced in {held} of "
+        f", from {effect_text(least)} to {effect_text(most)}; reproduced in {finding.held} of "
         f"{len(finding.cases)} cases, the weakest is {finding.weakest.name}"
     )
 
@@ -151,7 +186,7 @@ def _digits(case: Case) -> int:
 
 
 def _number(value: float, decimals: int) -> str:
-    """A number with so many decimals, or with two digits if these would hide it.
+    """A number with some decimals, or with two digits if these would hide it.
 
     An interval of few seeds may reach from 10⁻⁹ to 1000, where no number of decimals suits both.
 

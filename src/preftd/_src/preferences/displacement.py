@@ -23,7 +23,7 @@ class Displacement(Signal):
     Parameters
     ----------
     thresholds : dict of int to float
-        For each entry of the observation that counts, how far it must move.
+        The threshold of each entry of the observation that counts.
     between : float
         β elsewhere, in [0, 1].
 
@@ -59,7 +59,7 @@ class Displacement(Signal):
 
     @property
     def limits(self) -> Vector:
-        """How far each of them must move, shape (thresholds,)."""
+        """Their thresholds, shape (thresholds,)."""
         return self._limits
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
@@ -95,14 +95,14 @@ class Displacement(Signal):
         return betas, memory
 
     def _checked(self, memory: Any) -> Vector | None:
-        """The memory, if it can be one: a number for each threshold."""
+        """The memory, checked to have a number for each threshold."""
         if memory is None or (type(memory) is np.ndarray and memory.dtype == np.float64):
             found = memory
         else:
             found = as_array("memory", memory, finite=False)
         if found is not None and found.shape != self._limits.shape:
             raise InputError(
-                f"memory is {short(memory)}: give None, or what the step before returned."
+                f"memory is {short(memory)}: give None, or the memory of the previous step."
             )
         return found
 

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 FLOAT = np.dtype(np.float64)
 _UNKNOWN = (None,) * 6
-"""The last fields of a visit of which little is known."""
+"""The last fields of a visit, if unknown."""
 
 
 class Signal(ABC):
     """A number for each step; to write your own, define `at`.
 
-    `memory` is what a signal remembers of the past: None at first, then a number or an array.
+    `memory` is None at first, then a number or an array.
     """
 
     watches_learner: ClassVar[bool] = False
@@ -46,14 +46,14 @@ class Signal(ABC):
 
     @abstractmethod
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """Return the number of one step, and what to remember.
+        """Return the number of one step, and the memory.
 
         Parameters
         ----------
         visit : Visit
             The step.
         memory : Any
-            What this method returned at the step before; None at first.
+            The memory that the previous step returned; None at first.
 
         Returns
         -------
@@ -62,7 +62,7 @@ class Signal(ABC):
         """
 
     def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
-        """Return the numbers of a stream, shape (steps,), and what to remember.
+        """Return the numbers of a stream, shape (steps,), and the memory.
 
         Override it for speed; it must agree with `at`.
         """
@@ -80,18 +80,18 @@ class Signal(ABC):
 
     @property
     def largest(self) -> float | None:
-        """The largest number it can give, or None if that is not known in advance."""
+        """The largest number it can return, or None if that is not known in advance."""
         return None
 
     @final
     def step(self, visit: Visit, memory: Any = None) -> tuple[float, Any]:
-        """Return β at one step, checked to lie in [0, 1], and what to remember for the next.
+        """Return β at one step, checked to lie in [0, 1], and the memory for the next.
 
         Parameters
         ----------
         visit : Visit
         memory : Any, optional
-            What the call for the step before returned.
+            The memory that the previous step returned.
 
         Returns
         -------
@@ -107,13 +107,13 @@ class Signal(ABC):
 
     @final
     def stream(self, experience: Experience, memory: Any = None) -> tuple[Vector, Any]:
-        """Return β at each step of a stream, checked to lie in [0, 1], and what to remember.
+        """Return β at each step of a stream, checked to lie in [0, 1], and the memory.
 
         Parameters
         ----------
         experience : Experience
         memory : Any, optional
-            What the call for the piece before returned, if the stream comes in pieces.
+            The memory that the previous piece returned, if the stream comes in pieces.
 
         Returns
         -------
@@ -132,7 +132,7 @@ class Signal(ABC):
 
 
 def as_visit(given: Any) -> Visit:
-    """Return the visit, all fields checked and of the types that `Visit` names."""
+    """Return the visit with all fields checked and converted to the types of `Visit`."""
     if not isinstance(given, Visit):
         raise InputError(f"visit is {short(given)}: give a Visit, such as experience.visit(0).")
     fields: tuple[Any, ...] = given
@@ -182,7 +182,7 @@ def _share(name: str, given: Any) -> float:
 
 
 def as_vector(visit: Visit) -> Vector:
-    """Return the observation of a visit as numbers that can be compared, shape (n,)."""
+    """Return the observation of a visit as numbers, shape (n,)."""
     seen = visit.observation
     if type(seen) is not np.ndarray or seen.dtype is not FLOAT:
         seen = as_array("observation", seen, finite=False)
@@ -192,14 +192,14 @@ def as_vector(visit: Visit) -> Vector:
 
 
 def as_experience(given: Any) -> Experience:
-    """Return the experience, or refuse what is none."""
+    """Return the experience, checked to be one."""
     if not isinstance(given, Experience):
         raise InputError(f"experience is {short(given)}: give an Experience, as a sampler draws.")
     return given
 
 
 def as_task(given: Any) -> Task:
-    """Return the task, or refuse what is none."""
+    """Return the task, checked to be one."""
     from preftd.tasks import Task  # noqa: PLC0415  (slow to load)
 
     if not isinstance(given, Task):

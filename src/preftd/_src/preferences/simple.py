@@ -117,7 +117,7 @@ _NOT_KNOWN = (
 
 @final
 class PerState(Signal):
-    """A number for each state, for experience that knows its states.
+    """A number for each state, for experience with known states.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class Function(Signal):
         return np.array([self._of(x) for x in as_experience(experience).observations()]), None
 
     def per_state(self, task: Task) -> Vector:
-        """Return the function of what each state shows, shape (states,), if that is fixed."""
+        """Return the function of each state's features, shape (states,), if they are fixed."""
         if as_task(task).features.codes()[2].any():  # some states show something new at each visit
             return super().per_state(task)
         return np.array([self._of(x) for x in task.features.columns(slice(None))])
@@ -224,6 +224,69 @@ class Function(Signal):
             raise InputError(f"the function returned {short(found)}: return one number.") from None
 
 
+@final
+@dataclass(frozen=True)
+class Uncertainty(Signal):
+    """Trust where an ensemble of predictors agrees: β = scale / (scale + variance).
+
+    Updates of PTD are then weighted by inverse variances, as in inverse-variance reinforcement
+    learning (Mai, Mani and Paull, 2022).
+
+    Parameters
+    ----------
+    ensemble : callable
+        Turns an observation, an array of shape (n,), into the predictions of all members, shape
+        (members,), at least two.
+    scale : float
+        The variance at which β is 1/2, above 0.
+
+    Examples
+    --------
+    >>> from preftd import Experience
+    >>> log = Experience.from_log([[0.0], [2.0]], reward=[0, 1], discount=0.9, terminated=[0, 1])
+    >>> Uncertainty(lambda x: [x[0], 0.0], scale=2.0).stream(log)[0]
+    array([1. , 0.5])
+
+    """
+
+    ensemble: Callable[[Vector], ArrayLike]
+    scale: float
+
+    def __post_init__(self) -> None:
+        if not callable(self.ensemble):
+            raise InputError(f"{short(self.ensemble)} cannot be called: give a function.")
+        object.__setattr__(self, "scale", number("scale", self.scale))
+        if self.scale <= 0:
+            raise InputError(f"scale is {self.scale:g}: give a variance above 0.")
+
+    @property
+    def largest(self) -> float:
+        """1, where all agree."""
+        return 1.0
+
+    def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
+        """The trust in the observation."""
+        return Function(self._of).at(visit, memory)
+
+    def along(self, experience: Experience, memory: Any) -> tuple[Vector, Any]:
+        """The trust in each observation, shape (steps,)."""
+        return Function(self._of).along(experience, memory)
+
+    def per_state(self, task: Task) -> Vector:
+        """Return the trust in what each state shows, shape (states,), if that is fixed."""
+        return Function(self._of).per_state(task)
+
+    def _of(self, observation: Vector) -> float:
+        predictions = as_array("the ensemble's prediction", self.ensemble(observation))
+        if predictions.ndim != 1 or predictions.size < 2:
+            raise InputError(
+                f"the ensemble's prediction has shape {predictions.shape}: return one number for "
+                "each member, two or more."
+            )
+        with np.errstate(over="ignore"):
+            return float(self.scale / (self.scale + predictions.var(ddof=1)))
+
+
 def as_signal(name: str, given: Any) -> Signal:
     """Return a signal from a number, an array, a function or a signal.
 
@@ -232,7 +295,7 @@ def as_signal(name: str, given: Any) -> Signal:
     name : str
         The name of the argument, for error messages.
     given : float, array of shape (states,), callable, or Signal
-        A number stands for `Constant`, an array for `PerState`, a function for `Function`.
+        A number becomes `Constant`, an array `PerState`, a function `Function`.
 
     """
     if isinstance(given, Signal):
@@ -250,7 +313,7 @@ def as_signal(name: str, given: Any) -> Signal:
 
 
 def as_preference(given: Any, name: str = "preference") -> Signal:
-    """Return a signal as `as_signal` does, and refuse one that is known to leave [0, 1].
+    """Return a signal like `as_signal`, and refuse one that is known to leave [0, 1].
 
     Parameters
     ----------

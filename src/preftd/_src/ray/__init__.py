@@ -1,1 +1,1 @@
-"""Studies on a Ray cluster, or on a Ray of their own on one machine; needs the extra `ray`."""
+"""Studies on a Ray cluster, or on a private Ray on one machine; needs the extra `ray`."""

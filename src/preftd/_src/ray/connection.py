@@ -1,4 +1,4 @@
-"""The connection to Ray: a Ray of our own on this machine, or a cluster that is running."""
+"""The connection to Ray: a private Ray on this machine, or a running cluster."""
 
 import logging
 import os
@@ -27,21 +27,21 @@ from preftd._src.files import alive, host
 from preftd.failures import FailedError
 
 STARTS = 2
-"""How often Ray is started if it does not get ready, as on a busy machine."""
+"""The number of attempts to start Ray, which may fail on a busy machine."""
 ANSWER = 5.0
 """Seconds in which a cluster must answer."""
 STORE = 256 * 2**20
-"""Bytes for results on their way, of a Ray of our own."""
+"""Bytes of the object store of a private Ray."""
 LOOPBACK = "127.0.0.1"
-"""Where a Ray of our own listens: no other machine can reach it."""
+"""The address of a private Ray, which no other machine can reach."""
 PREFIX = "preftd-ray"
-"""How the names of its folders begin, and of the files in them that say whose they are."""
+"""The prefix of its folders, and of the files in them that name the owner."""
 SOCKET = "ray/session_2000-01-01_00-00-00_000000_{process}/sockets/plasma_store"
 """The longest path of a socket in such a folder."""
 LONGEST_SOCKET = 103 if sys.platform == "darwin" else 107
-"""Systems know no longer paths of sockets, in bytes."""
+"""The longest path of a socket, in bytes."""
 HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
-"""How HTTP/2, which Ray speaks, begins: a preface and settings, which are answered by settings."""
+"""The start of HTTP/2, which Ray uses: a preface and settings; the server answers with settings."""
 QUIET: dict[str, Any] = {
     "log_to_driver": False,
     "logging_level": logging.CRITICAL,
@@ -49,10 +49,7 @@ QUIET: dict[str, Any] = {
 
 
 def new_folder() -> Path:
-    """Make a temporary folder for a Ray of our own, which no other user can enter.
-
-    Those of processes that were killed are removed.
-    """
+    """Make a private temporary folder for Ray, and remove those of killed processes."""
     place = Path(tempfile.gettempdir())
     for folder in place.glob(f"{PREFIX}-*"):
         with suppress(OSError):  # another user's, or another process removes it
@@ -72,7 +69,7 @@ def new_folder() -> Path:
 
 
 def _is_left(folder: Path) -> bool:
-    """Whether a folder is one of ours, of a process of this machine that has ended."""
+    """Whether a folder belongs to an ended preftd process of this machine."""
     if folder.is_symlink():
         return False
     marker = re.compile(rf"\.{PREFIX}\.{re.escape(host())}\.(\d+)")
@@ -83,7 +80,7 @@ def _is_left(folder: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """End what is left of a Ray of our own, and remove its folder."""
+    """End the remaining processes of a private Ray, and remove its folder."""
     _end_processes(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -101,9 +98,9 @@ def _end_processes(folder: Path) -> None:
 
 @contextmanager
 def on_loopback() -> Iterator[None]:
-    """Let Ray take the loopback, in place of which it takes an address for others on Linux.
+    """Make Ray use the loopback; on Linux it would use a public address.
 
-    Its environment variable for this counts only when it is imported, and for all clusters.
+    Its environment variable is read only at import, and applies to all clusters.
     """
     before = ray_constants.ENABLE_RAY_CLUSTER
     ray_constants.ENABLE_RAY_CLUSTER = False
@@ -114,7 +111,7 @@ def on_loopback() -> Iterator[None]:
 
 
 def start(cpus: int, folder: Path) -> None:
-    """Start a Ray of our own, with a temporary folder, and connect to it."""
+    """Start a private Ray, with a temporary folder, and connect to it."""
     # Without it, Ray would write one for all its users into the user's home.
     if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys():
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
@@ -141,7 +138,7 @@ def start(cpus: int, folder: Path) -> None:
             _end_processes(folder)
             if not left:
                 cause = _line(error)
-                raise FailedError(f"Ray cannot be started ({cause}): run the same again.") from None
+                raise FailedError(f"Ray cannot be started ({cause}): try again.") from None
     if (address := get_node_ip_address()) != LOOPBACK:
         raise FailedError(
             f"Ray listens at {address}, which others may reach, in place of {LOOPBACK}: install "
@@ -150,7 +147,7 @@ def start(cpus: int, folder: Path) -> None:
 
 
 def join(address: str) -> None:
-    """Connect to a cluster that is running."""
+    """Connect to a running cluster."""
     _reach(address)
     sent: dict[str, Any] = {"env_vars": OF_WORKERS}
     if modules := _modules():
@@ -166,7 +163,7 @@ def join(address: str) -> None:
 
 
 def stop(folder: Path | None) -> None:
-    """Disconnect; end all processes of a Ray of our own and remove its folder."""
+    """Disconnect; end all processes of a private Ray and remove its folder."""
     ray.shutdown(wait_for_processes=folder is not None)
     if folder is not None:
         _remove(folder)

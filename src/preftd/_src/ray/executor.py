@@ -1,4 +1,4 @@
-"""The executor that computes jobs on Ray, on nodes that compute the same bytes as this process."""
+"""The executor for Ray, on nodes that compute the same bytes as this process."""
 
 import os
 import pickle
@@ -51,7 +51,7 @@ class Fingerprint(NamedTuple):
     processor: str
     """The processor that kernels are compiled for."""
     features: str
-    """The instructions that it has, such as "+avx2,+fma"."""
+    """Its instruction sets, such as "+avx2,+fma"."""
 
 
 def fingerprint() -> Fingerprint:
@@ -83,14 +83,11 @@ def difference(here: Fingerprint, there: tuple[str, ...]) -> str:
 
 
 MOST_PRINTED = 100_000
-"""Bytes of what a study prints in a task that are shown, the last ones."""
+"""The most bytes of a task's output that are shown, from the end."""
 
 
 def pack(jobs: Sequence[Job]) -> bytes:
-    """Return a message for `compute_task`.
-
-    Ray's copy of cloudpickle does not know which modules are to be pickled by value.
-    """
+    """Return a message for `compute_task`; Ray does not pickle the user's modules by value."""
     message: bytes = cloudpickle.dumps(jobs)
     return message
 
@@ -103,12 +100,12 @@ def compute_task(message: bytes, wanted: Fingerprint | None) -> bytes:
     message : bytes
         The jobs, from `pack`.
     wanted : Fingerprint, optional
-        Nothing is computed on a node that differs from it.
+        The fingerprint that the node must have.
 
     Returns
     -------
     bytes
-        A pickled `Answer`. What Ray itself unpickles is read-only; arrays in here are not.
+        A pickled `Answer`. Arrays that Ray unpickles are read-only; these are not.
 
     """
     found = fingerprint()
@@ -127,7 +124,7 @@ def compute_task(message: bytes, wanted: Fingerprint | None) -> bytes:
 
 @contextmanager
 def _printed() -> Iterator[list[str]]:
-    """Collect what is printed, also by code that is not Python; Ray would mix it with its own."""
+    """Collect printed output, also of code that is not Python; Ray would mix it with its own."""
     found: list[str] = []
     kept = [os.dup(descriptor) for descriptor in (1, 2)]
     with tempfile.TemporaryFile() as file:
@@ -148,11 +145,11 @@ def _printed() -> Iterator[list[str]]:
 LOOK = 1.0
 """Seconds between looks at the number of CPUs."""
 ANSWER_SECONDS = 30.0
-"""Seconds that nodes have to say what they are; each task says so again."""
+"""Seconds for nodes to report their fingerprint; each task reports it again."""
 COMPILE_SECONDS = 60.0
-"""Seconds that nodes have to compile before others begin."""
+"""Seconds for nodes to compile before others begin."""
 GRACE = 0.2
-"""Seconds in which tasks may end before they are cancelled."""
+"""Seconds for tasks to end before they are cancelled."""
 MISSING = re.compile(r"No module named '([\w.]+)'")
 Ref: TypeAlias = Any
 """An `ObjectRef`."""
@@ -169,7 +166,7 @@ class LiveCluster:
     mixed : bool
         Whether nodes may differ from this process.
     say : callable
-        Called with a sentence, and with what the study prints.
+        Called with messages, and with the study's output.
 
     """
 
@@ -201,7 +198,7 @@ class LiveCluster:
         return remote.remote(pack(jobs), None if self._mixed else self._here)
 
     def wait(self, refs: Sequence[Ref], seconds: float) -> list[tuple[Ref, Answer | Lost]]:
-        """Return the tasks that have ended; wait so long for the first."""
+        """Return the tasks that have ended; wait up to `timeout` seconds for the first."""
         ready, _ = ray.wait(refs, num_returns=1, timeout=seconds)
         if ready:
             ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
@@ -210,8 +207,8 @@ class LiveCluster:
     def cancel(self, refs: Sequence[Ref]) -> None:
         """End tasks, whatever they are doing.
 
-        Those that are about to end may do so: Ray ends this process with a failed check if a task
-        completes while it is cancelled.
+        Tasks that are about to end may do so, because Ray aborts this process if a task completes
+        while it is cancelled.
         """
         _, running = ray.wait(refs, num_returns=len(refs), timeout=GRACE) if refs else ([], [])
         for ref in running:
@@ -222,11 +219,14 @@ class LiveCluster:
         self._on_each_node((), ANSWER_SECONDS, num_cpus=0)  # also where all are taken
 
     def compile(self, jobs: Sequence[Job]) -> None:
-        """Let a worker of each node compile what all will use, and so find on disk."""
+        """Let a worker of each node compile what all will use, for the cache on disk."""
         self._on_each_node(jobs, COMPILE_SECONDS)
 
     def _on_each_node(self, jobs: Sequence[Job], seconds: float, **options: Any) -> None:
-        """Compute jobs for their effects; a process that dies dies again where it is reported."""
+        """Compute jobs for their effects.
+
+        A process that dies will die again where it is reported.
+        """
         nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
         refs = [self.submit(jobs, node["NodeID"], **options) for node in nodes]
         ready, _ = ray.wait(refs, num_returns=len(refs), timeout=seconds) if refs else ([], [])
@@ -250,7 +250,7 @@ class LiveCluster:
             raise
         except RayError as error:
             last = str(error).strip().splitlines()[-1].rstrip(".")
-            raise FailedError(f"Ray failed ({last}): run the same again to resume.") from None
+            raise FailedError(f"Ray failed ({last}): run the study again to resume.") from None
         if missing := answer.missing or _missing_in_cells(answer.results):
             raise _missing(missing, f"the node {answer.host}")
         if show and answer.printed:
@@ -258,7 +258,7 @@ class LiveCluster:
         return self._checked(answer)
 
     def _checked(self, answer: Answer) -> Answer:
-        """The answer of a node that is like this process; others are refused, or marked."""
+        """The answer of a node with the same fingerprint; others are refused, or marked."""
         if answer.fingerprint is None or answer.fingerprint == self._here:
             return answer
         if self._mixed:
@@ -272,7 +272,7 @@ class LiveCluster:
 
 
 def _missing_in_cells(results: Sequence[JobResult]) -> str:
-    """A module that is here, but that a cell did not find there; what is nowhere is its fault."""
+    """A module that exists here, but that a cell did not find on the node."""
     for failure in (failure for result in results for failure in result.failures):
         named = MISSING.search(failure.error)
         if named and find_spec(named[1].partition(".")[0]) is not None:
@@ -282,14 +282,14 @@ def _missing_in_cells(results: Sequence[JobResult]) -> str:
 
 def _missing(module: str, where: str) -> FailedError:
     return FailedError(
-        f"the module {module!r} is missing on {where}: install it there, or, if it lies beside the "
+        f"the module {module!r} is missing on {where}: install it there, or, if it is next to the "
         "study's file, import it at the top of that file."
     )
 
 
 @final
 class RayCluster(SeveralProcesses):
-    """Computes on a Ray cluster; connects when it is first used. Use it in a `with` statement.
+    """Computes on a Ray cluster; connects at first use. Use it in a `with` statement.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class RayCluster(SeveralProcesses):
         The most tasks at the same time (default: one for each CPU of the cluster, or core of this
         machine).
     say : callable
-        Called with a sentence if compiling takes a while, and with what the study prints.
+        Called with a message if compiling takes a while, and with the study's output.
     address : str, optional
         Host and port of a running cluster that this machine is part of, such as
         "localhost:6379" (default: start Ray on this machine).
@@ -335,7 +335,7 @@ class RayCluster(SeveralProcesses):
 
     def run(self, jobs: Sequence[Job]) -> Generator[JobResult, None, None]:
         """Compute the jobs; results in any order."""
-        chosen = listed("jobs", jobs, "those that an executor is given")
+        chosen = listed("jobs", jobs, "jobs that an executor receives")
         heed_interrupts()
         cluster = self._connected()
         if len(chosen) > 1:
@@ -343,7 +343,7 @@ class RayCluster(SeveralProcesses):
         yield from Schedule(cluster, chosen).run()
 
     def close(self) -> None:
-        """Disconnect; a Ray that was started is ended."""
+        """Disconnect; end Ray if this process started it."""
         if self._begun:
             connection.stop(self._folder)
         self._begun, self._folder, self._cluster = False, None, None

@@ -1,6 +1,6 @@
-"""Which jobs are computed when: tasks of some seconds, those that are lost again, slow ones twice.
+"""The schedule of jobs: tasks of some seconds; lost ones are repeated, slow ones started twice.
 
-The schedule knows a cluster only by a few methods, so that the same code runs on a simulated one.
+The schedule uses a few methods of a cluster, so the same code runs on a simulated one.
 A job whose process dies is halved until the cause is a cell.
 """
 
@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, final
 from preftd._src.experiments.jobs import Job, JobResult, blamed, joined
 
 ATTEMPTS = 3
-"""How often the process of a single cell must die until the cell is blamed for it."""
+"""The number of deaths of its process after which a single cell is blamed."""
 
 
 @final
@@ -22,20 +22,20 @@ class JobPart:
     ----------
     job : Job
     whole : JobPart, optional
-        What it is a part of.
+        The job that it is a part of.
 
     """
 
     def __init__(self, job: Job, whole: "JobPart | None" = None) -> None:
         self.job = job
         self.lost: int = 0 if whole is None else whole.lost
-        """How often it was lost with its node."""
+        """The number of times it was lost with its node."""
         self._whole, self._deaths = whole, 0
         self._halves: list[JobPart] = []
         self._result: JobResult | None = None
 
     def split(self) -> "list[JobPart]":
-        """Return what is computed in its place after its process died."""
+        """Return the parts that replace it after its process died."""
         self._deaths += 1
         if self.job.size == 1:
             return [self] if self._deaths < ATTEMPTS else []
@@ -49,7 +49,7 @@ class JobPart:
             yield from self.finish(blamed(self.job, error))
 
     def finish(self, result: JobResult) -> Iterator[JobResult]:
-        """Keep the result; yield that of the job, if this was the last of its parts."""
+        """Store the result; yield that of the job, if this was the last of its parts."""
         self._result = result
         if self._whole is None:
             yield result
@@ -62,15 +62,15 @@ class JobPart:
 
 
 SECONDS = 4.0
-"""About how long a task takes: long against sending it, short to lose."""
+"""Approximate seconds of a task: long compared with sending it, short enough to lose."""
 AHEAD = 2
-"""Tasks that are submitted for each CPU, so that none waits for the driver."""
+"""Tasks submitted per CPU, so that none waits for the driver."""
 TICK = 0.5
-"""Seconds after which the schedule looks again whether CPUs were added, or a task is slow."""
+"""Seconds between checks for new CPUs and slow tasks."""
 LATE, LATEST = 2.0, 2.0
-"""A task is slow after so many times its expected seconds, and at least so many seconds."""
+"""A task is slow after this multiple of its expected seconds, and at least this many seconds."""
 LOSSES = 5
-"""A part that was lost with its node so often is suspected to be the cause."""
+"""A part that was lost with its node this often is suspected to be the cause."""
 
 Ref = TypeVar("Ref", bound=Hashable)
 
@@ -79,20 +79,20 @@ class Answer(NamedTuple):
     """What a task found."""
 
     results: Sequence[JobResult]
-    """One for each job; none if the node is not as it should be."""
+    """One for each job; none if the node differs."""
     node: str
     """The id of the node that computed them."""
     host: str = ""
     """The name of its machine."""
     fingerprint: tuple[str, ...] | None = None
-    """What its results depend on besides the study."""
+    """The fingerprint that its results depend on."""
     printed: str = ""
     missing: str = ""
     """The name of a module that could not be imported."""
 
 
 class Lost(NamedTuple):
-    """Why a task has no answer."""
+    """The reason why a task has no answer."""
 
     reason: str
     """How the process ended, in words."""
@@ -116,7 +116,7 @@ class Cluster(Protocol[Ref]):
         """Submit a task, to a node if one is given."""
 
     def wait(self, refs: Sequence[Ref], seconds: float) -> list[tuple[Ref, Answer | Lost]]:
-        """Return the tasks that have ended; wait so long for the first."""
+        """Return the tasks that have ended; wait up to `timeout` seconds for the first."""
 
     def cancel(self, refs: Sequence[Ref]) -> None:
         """End tasks, whatever they are doing."""
@@ -124,13 +124,13 @@ class Cluster(Protocol[Ref]):
 
 @final
 class _Task(Generic[Ref]):
-    """Parts that are computed together, perhaps at two places."""
+    """Parts that are computed together, perhaps at two nodes."""
 
     def __init__(self, parts: Sequence[JobPart], since: float) -> None:
         self.parts, self.since = parts, since
         self.refs: list[Ref] = []
         self.copies, self.copied = 0, since
-        """How often it was started elsewhere, and when it was last started."""
+        """The number of other starts, and the time of the last start."""
         self.work = sum(part.job.work for part in parts)
 
 
@@ -143,7 +143,7 @@ class Schedule(Generic[Ref]):
         # The longest first: at the end the others wait for no more than a short one.
         self._waiting = deque(JobPart(job) for job in sorted(jobs, key=lambda job: -job.work))
         self._alone = deque[JobPart]()
-        """Parts whose process died: computed alone, to find out which of them is the cause."""
+        """Parts whose process died, which are computed alone to find the cause."""
         self._work = sum(job.work for job in jobs)
         """That waits."""
         self._running: dict[Ref, _Task[Ref]] = {}
@@ -181,7 +181,10 @@ class Schedule(Generic[Ref]):
             self._copy_slow_tasks(cpus - len(self._running))
 
     def _next(self, cpus: int) -> list[JobPart]:
-        """The parts of the next task; towards the end tasks are shorter, so that all end alike."""
+        """The parts of the next task.
+
+        Towards the end tasks are shorter, so that all end together.
+        """
         if self._alone:
             return [self._alone.popleft()]
         most = 0.0
@@ -224,7 +227,7 @@ class Schedule(Generic[Ref]):
                 yield from part.give_up(lost.reason)
 
     def _drop(self, task: _Task[Ref], count: int) -> None:
-        """Cancel a task where it was started last, at so many places."""
+        """Cancel the last `places` starts of a task."""
         for _ in range(count):
             ref = task.refs.pop()
             del self._running[ref]
@@ -234,7 +237,7 @@ class Schedule(Generic[Ref]):
         """Start slow tasks a second time, elsewhere; the first answer counts.
 
         The second may wait behind the first, at a node that hangs. If it is late as well, it is
-        started at another node in its place, each time with twice the patience.
+        moved to another node, each time after twice the delay.
         """
         if self._pace is None:
             return

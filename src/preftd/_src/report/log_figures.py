@@ -33,25 +33,25 @@ from preftd._src.style import (
     WIDTH,
     Band,
     Look,
-    looks_of,
+    looks,
 )
 
 MOST_INPUTS = 24
-"""Inputs with a line of their own in the picture of what is missing: those with most of it."""
+"""Inputs with their own line in the picture of missing values: those with the most."""
 MOST_ERRORS = 3
 """Questions with panels of their own; tables have all."""
 ROWS = {"all": "all rows", "trusted": "trusted rows", "untrusted": "other rows"}
 LETTERS = 22
-"""Names of inputs are cut to so many letters in figures."""
+"""The most letters of names of inputs in figures."""
 SAMPLE = 200_000
-"""About so many rows, evenly spread, are read for calibration and changes."""
+"""The approximate number of rows, evenly spread, that are read for calibration and changes."""
 TENTHS = 10
 """Groups of rows with predictions of about the same size."""
 EPISODES, LONGEST = 3, 300
-"""Episodes that are shown, and how many rows of each."""
+"""The number of episodes that are shown, and the rows of each."""
 AGES = np.array([0, 1, 2, 3, 5, 9, 17, 33])
 AGE_NAMES = ("0", "1", "2", "3–4", "5–8", "9–16", "17–32", "33+")
-"""Where groups of rows begin, by how many rows ago one was trusted."""
+"""The limits of groups of rows, by the number of rows since a trusted one."""
 FEWEST, MOST_GAPS = 20, 3
 """The fewest rows of a group that is drawn, and the most questions."""
 
@@ -63,7 +63,9 @@ def shortened(name: str) -> str:
 
 def looks_of_arms(summary: Mapping[str, Any]) -> dict[str, Look]:
     """Return the look of each arm, by its label."""
-    return looks_of(arm["label"] for arm in summary["arms"])
+    labels = [arm["label"] for arm in summary["arms"]]
+    found = looks(pl.DataFrame({"rule": labels, "rule_name": labels}), ["rule"])
+    return {label: look for (label,), look in found.items()}
 
 
 def with_weights(summary: Mapping[str, Any]) -> list[Mapping[str, str]]:
@@ -78,7 +80,7 @@ def legend_above(figure: Figure, axes: Axes) -> None:
 
 
 def missing_figure(summary: Mapping[str, Any]) -> Figure:
-    """Draw the mean β, and which share of each input is missing, from the first row to the last.
+    """Draw the mean β, and the missing share of each input, from the first row to the last.
 
     Parameters
     ----------
@@ -121,7 +123,7 @@ def missing_figure(summary: Mapping[str, Any]) -> Figure:
 
 
 def shown_arms(summary: Mapping[str, Any], question: Mapping[str, Any]) -> list[Mapping[str, str]]:
-    """Return the arms that are worth a line: those to use, the best, and the last with weights."""
+    """Return the arms to draw: those to use, the best, and the last with weights."""
     named = [one[name] for one in question["verdicts"] for name in ("use", "best")]
     keys = {name.removeprefix(HELD) for name in named if name is not None}
     keys.add(with_weights(summary)[-1]["key"])
@@ -269,25 +271,42 @@ def episodes_figure(
         grouped = summary["log"].get("grouped", False)
         at = (rows["row"] - rows["row"][0]).cast(pl.Float64).to_numpy()
         at = np.arange(float(rows.height)) if grouped else at
-        _shade(axes, at, rows["beta"].to_numpy() < 0.5)
+        trusted = rows["beta"].to_numpy() >= 0.5
+        _shade(axes, at, ~trusted)
         realised = rows[f"return{suffix}"].to_numpy()
+        inside = [realised]
         wide: Any = {"color": RETURN_COLOUR, "linewidth": 2 * WIDTH, "zorder": 1}
         drawn = axes.plot(at, realised, label="return", **wide)
         attach(drawn, Shown("return", "", Band.exact(at, realised), "step"))
         for arm in shown_arms(summary, question):
-            values = Band.exact(at, rows[f"value_{arm['key']}{suffix}"].to_numpy())
-            label = arm["label"]
-            _draw(axes, values, looks[label], label, across="step", marked=False)
+            values, label = rows[f"value_{arm['key']}{suffix}"].to_numpy(), arm["label"]
+            inside.append(values[trusted])
+            _draw(axes, Band.exact(at, values), looks[label], label, across="step", marked=False)
         axes.set_title(title, loc="left", **TYPED)
         axes.set_xlim(0, max(at[-1], 1))
+        _limit(axes, np.concatenate(inside))
     legend_above(figure, panels[0])
     panels[-1].set_xlabel("step")
-    write_note(figure, f"{question['label']}, held out. Shaded: rows with β below ½.")
+    write_note(
+        figure,
+        f"{question['label']}, held out. Shaded: rows with β below ½, whose predictions may be "
+        "outside.",
+    )
     return figure
 
 
+def _limit(axes: Axes, shown: Vector) -> None:
+    """Set limits that include some numbers.
+
+    Others may be outside, such as predictions from a −999.
+    """
+    shown = shown[np.isfinite(shown)]
+    if shown.size and (margin := 0.05 * np.ptp(shown)) > 0:
+        axes.set_ylim(shown.min() - margin, shown.max() + margin)
+
+
 def gaps_figure(summary: Mapping[str, Any], found: Sampled, episode: str | None) -> Figure | None:
-    """Draw errors, and changes from the first arm to the last, by how long a gap has lasted.
+    """Draw errors, and changes from the first arm to the last, by the length of a gap so far.
 
     None if there are no gaps, or none in which returns are known.
     """
@@ -361,7 +380,7 @@ def age_group(age: NDArray[np.int64]) -> NDArray[np.intp]:
 
 
 def _aged(rows: pl.DataFrame, episode: str | None) -> pl.DataFrame:
-    """Rows with their age: how many rows ago one was trusted, or the episode began."""
+    """Rows with their age: rows since a trusted one, or since the start of the episode."""
     row = np.arange(rows.height)
     begins = np.zeros(rows.height, dtype=bool)
     begins[:1] = True

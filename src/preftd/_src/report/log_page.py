@@ -1,4 +1,4 @@
-"""The page of an evaluated log: what was read, held-out errors, and what the preference changed."""
+"""The page of an evaluated log: the data, held-out errors, and the effect of the preference."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOST_LEADS = 6
 
 
 class PageCell(NamedTuple):
-    """A cell of a table: what is shown, and the number by which it is sorted."""
+    """A cell of a table: its text, and the number by which it is sorted."""
 
     text: str
     value: float | None = None
@@ -52,7 +52,7 @@ def write_log_page(found: LogEvaluation | Path | str) -> Path:
     Parameters
     ----------
     found : LogEvaluation, Path or str
-        What `preftd.logs.fit` returned, or its folder.
+        The result of `preftd.logs.fit`, or its folder.
 
     Returns
     -------
@@ -122,13 +122,13 @@ def _contents(shots: Mapping[str, Shot]) -> list[tuple[str, str]]:
 
 
 def lead(summary: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """Yield for each question what to use and what it is worth, in sentences."""
+    """Yield sentences on each question: the recommended method, and its advantage."""
     for question in summary["questions"][:MOST_LEADS]:
         yield question["label"], list(verdict(summary, question))
 
 
 def _trust(summary: Mapping[str, Any]) -> str:
-    """How much was read, and how much of it is trusted."""
+    """The size of the log, and its trusted share."""
     log, beta = summary["log"], summary["preference"]
     share = _percent(beta["trusted"] / max(beta["rows"], 1))
     rows = f"{_counted(log['rows'], 'row')} in {_counted(log['episodes'], 'episode')}"
@@ -141,8 +141,9 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     trust = told_trust(beta["text"], "time unit" if timed else "row")
     ends = f"{log['terminated']:,} terminated, {log['final_rows']:,} end with a last observation"
     features = f"{len(summary['features']):,} from {_counted(len(summary['inputs']), 'column')}"
-    what = "pieces of time" if summary["split"]["ordered"] else "episodes"
-    folds = f"{split_text(summary)}; intervals of 95 % over {summary['groups']:,} resampled {what}"
+    many = [question["groups"] for question in summary["questions"]]
+    drawn = " to ".join(f"{one:,}" for one in sorted({min(many), max(many)}))
+    folds = f"{split_text(summary)}; intervals of 95 % over {drawn} resampled groups of rows"
     return [
         ("read from", f"{log['source']} ({_counted(log['files'], 'file')})"),
         ("rows", f"{log['rows']:,}; the longest episode has {log['longest']:,}"),
@@ -156,14 +157,14 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _penalty(summary: Mapping[str, Any]) -> str:
-    """How the penalty of each method was found."""
+    """The choice of the penalty of each method."""
     if summary["regularisation"] is not None:
         return f"{number_text(summary['regularisation'])} for all methods"
     return "chosen for each method by errors on trusted rows of what it learns from"
 
 
 def told_trust(text: str, counted: str = "row") -> str:
-    """Return in words where β comes from, given the text of a preference and what ages count.
+    """Return a description of the source of β, given the text of a preference and the unit of ages.
 
     >>> told_trust("missing:pressure:2")
     '0 where pressure is missing for more than 2 rows, otherwise 1'
@@ -204,7 +205,7 @@ def _inputs(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _table(head: list[str], rows: list[list[PageCell]], most: int) -> dict[str, Any]:
-    """The first rows of a table, and how many are left out."""
+    """The first rows of a table, and the number of omitted ones."""
     return {"head": head, "rows": rows[:most], "left": max(len(rows) - most, 0)}
 
 
@@ -280,7 +281,7 @@ def _changes(summary: Mapping[str, Any], question: Mapping[str, Any]) -> dict[st
 
 
 def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
-    """How much weights and errors depend on the fill, a line for each question, arm and fill."""
+    """The effect of the fill on weights and errors, a line for each question, arm and fill."""
     found = summary["fills"]
     if not found:
         return None

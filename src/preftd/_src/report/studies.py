@@ -26,6 +26,7 @@ HEADINGS = {
     "curves": ("Learning curves", "the score of each episode with the chosen step size"),
     "step_sizes": ("Step sizes", "the score of every step size that was tried"),
     "widths": ("Widths", "the score against the number of hidden units"),
+    "along": ("Along a number", "the score against a number in the labels of tasks or preferences"),
     "bars": ("Scores", "the score of every algorithm with its chosen step size"),
 }
 """Headings and titles of figures, by their name."""
@@ -40,7 +41,7 @@ class StudyPart(NamedTuple):
 
     name: str
     stem: str
-    """What names of its files begin with."""
+    """The prefix of names of its files."""
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -67,7 +68,7 @@ def run_and_show(
     out : Path
         The results folder.
     make_executor : callable
-        Makes what computes, such as `Processes`.
+        Makes the executor, such as `Processes`.
     progress : Progress
         Reports progress and failures.
     repository : Path
@@ -130,7 +131,7 @@ def report_all(studies: Sequence[Study], out: Path, progress: Progress) -> Itera
 
 
 def _check_outputs(studies: Sequence[Study], out: Path) -> None:
-    """Refuse a folder where files that we did not write are in the way of ours."""
+    """Refuse a folder where other files have the names of preftd's files."""
     for study in studies:
         refuse_others(page_of(out, study.stem))
         for name in FIGURES:
@@ -197,7 +198,7 @@ def part_of(
     figures : mapping
         Its figures, by name.
     remarks : sequence of str
-        What else is to be said, in sentences.
+        Further remarks, as sentences.
 
     """
     shots = [

@@ -18,7 +18,7 @@ class ETD(Rule):
     Parameters
     ----------
     interest : float, array of shape (states,), Signal, or FromBeta
-        How much steps matter in themselves, 0 or more.
+        The interest of steps, 0 or more.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class ETD(Rule):
 
     @property
     def interest(self) -> Interest:
-        """How much steps matter in themselves."""
+        """The interest of steps."""
         return self._interest
 
     def gain(self, beta: Number, interest: Number, follow_on: Number) -> Number:

@@ -1,4 +1,4 @@
-"""Interest: how much each step matters in itself, a number of 0 or more."""
+"""Interest: the weight of each step itself, a number of 0 or more."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
 """Rules: from preference to the two numbers per step that every learner uses.
 
-    e_t = decay_t e_{t−1} + gain_t ∇v(x_t)          decay_t = ρ_t γ_t (1 − β_t)
+    e_t = decay_t e_{t−1} + gain_t ∇v(x_t)          decay_t = ρ_t γ_t (1 − bootstrap(β_t))
                                                     gain_t  = ρ_t gain(β_t, i_t, F_t)
     F_t = γ_t ρ_{t−1} F_{t−1} + i_t                 the follow-on: discounted interest of the past
 
 γ_t is the discount of the transition *into* x_t. It is 0 at the first step of an episode, so trace
 and follow-on start from 0 there. λ is 1 − β. ρ is the importance ratio, 1 on-policy.
 
-A rule is defined by its `gain` alone. The gain must be affine in F: then its expectation at a state
-is its value at the expected F, so the theory is exact for every rule.
+A rule is defined by its `gain`, and by `bootstrap` if that is not β. The gain must be affine in F:
+then its expectation at a state is its value at the expected F, so the theory is exact for every
+rule. Everything downstream bootstraps by bootstrap(β), and needs β itself for the gain alone.
 """
 
 from __future__ import annotations
@@ -41,13 +42,15 @@ class Coefficients(NamedTuple, Generic[Number]):
 
 
 class Rule(ABC):
-    """A method, defined by the weight that it gives to an update; define `gain` for your own."""
+    """A method, defined by the gain of an update; for your own, define `gain`."""
 
     name: ClassVar[str]
-    """How tables and figures show it."""
+    """Its name in tables and figures."""
+    view: ClassVar[str] = "backward"
+    """The default view of learners."""
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
-        """Say where λ and β go if they are given to a rule."""
+        """Explain where λ and β belong if they are given to a rule."""
         if given or named:
             try:
                 inspect.signature(cls.__init__).bind(None, *given, **named)
@@ -60,11 +63,11 @@ class Rule(ABC):
         return super().__new__(cls)
 
     def __init__(self) -> None:  # noqa: B027  (it says that nothing is taken)
-        """Most rules hold nothing."""
+        """Most rules have no parameters."""
 
     @property
     def interest(self) -> Interest | None:
-        """How much steps matter in themselves; None for a rule without follow-on."""
+        """The interest of steps; None for a rule without follow-on."""
         return None
 
     @abstractmethod
@@ -83,6 +86,22 @@ class Rule(ABC):
 
         """
 
+    def bootstrap(self, beta: Number) -> Number:
+        """Return the share that is bootstrapped from a state with this β; by default, β.
+
+        Parameters
+        ----------
+        beta : float or array
+            β_t.
+
+        Returns
+        -------
+        float or array
+            In [0, 1] and in the shape of β, computed entry by entry.
+
+        """
+        return beta
+
     def step(
         self,
         carried: float,
@@ -93,18 +112,18 @@ class Rule(ABC):
         rho: float = 1.0,
         lambda_: float | None = None,
     ) -> tuple[Coefficients[float], float]:
-        """Return the coefficients of one step, and what to carry to the next.
+        """Return the coefficients of one step, and the state for the next.
 
         Parameters
         ----------
         carried : float
-            What the step before returned; 0.0 at first.
+            The state that the previous step returned; 0.0 at first.
         discount_t : float
             The discount of the transition into x_t; 0 where an episode starts.
         beta : float
             The preference; or give `lambda_`, which is 1 − β.
         interest : float, optional
-            The interest of the step (default: that of the rule).
+            The interest of the step (default: the rule's).
         rho : float
             The importance ratio.
         lambda_ : float
@@ -130,13 +149,13 @@ class Rule(ABC):
         if lambda_ is not None and not 0 <= given <= 1:
             raise InputError(f"λ is {given}: it must lie in [0, 1].")
         preference = given if lambda_ is None else 1 - given
-        decay, gain, carried = self.advance(carried, discount_t, preference, interest, rho)
+        _, decay, gain, carried = self.advance(carried, discount_t, preference, interest, rho)
         return Coefficients(decay, gain), carried
 
     def advance(
         self, carried: float, discount_t: float, beta: float, interest: float | None, rho: float
-    ) -> tuple[float, float, float]:
-        """Return (decay, gain, what to carry): `step` without the overhead, for floats only."""
+    ) -> tuple[float, float, float, float]:
+        """Return (bootstrap(β), decay, gain, state): a fast `step`, for floats only."""
         own, source = interest, self.interest
         if own is None:
             own = 0.0 if source is None else without_state(source, beta)
@@ -149,7 +168,8 @@ class Rule(ABC):
             own = 0.0
         follow_on = discount_t * carried + own
         gain = rho * self.gain(beta, own, follow_on)
-        return rho * (discount_t * (1 - beta)), gain, rho * follow_on
+        share = bootstrapped(self, beta)
+        return share, rho * (discount_t * (1 - share)), gain, rho * follow_on
 
     def coefficients(
         self,
@@ -170,7 +190,7 @@ class Rule(ABC):
             The preference; or give `lambda_`, which is 1 − β. Like all that follow, it is broadcast
             to the shape of `discount_t`.
         interest : float or array, optional
-            The interest of each step (default: that of the rule).
+            The interest of each step (default: the rule's).
         rho : float or array
             The importance ratios.
         lambda_ : float or array
@@ -201,12 +221,12 @@ class Rule(ABC):
         rho: ArrayLike = 1.0,
         lambda_: ArrayLike | None = None,
     ) -> tuple[Coefficients[NDArray[np.float64]], NDArray[np.float64]]:
-        """Return the coefficients of a piece of a stream, and what to carry to the next piece.
+        """Return the coefficients of a piece of a stream, and the state for the next piece.
 
         Parameters
         ----------
         carried : float, or array of the shape of one step
-            What the piece before returned; 0.0 at first.
+            The state that the previous piece returned; 0.0 at first.
         discount_t, beta, interest, rho, lambda_
             As for `coefficients`.
 
@@ -232,14 +252,15 @@ class Rule(ABC):
             check_not_negative("carried", held)
             follow_on, held = _follow_on(held, discounts, own, ratio)
         gain = ratio * self.gain(preference, own, follow_on)
-        return Coefficients(ratio * (discounts * (1 - preference)), gain), held
+        share = bootstrapped(self, preference)
+        return Coefficients(ratio * (discounts * (1 - share)), gain), held
 
 
 _INFINITY = float("inf")
 
 
 def _refusal(beta: float, discount_t: float, rho: float, interest: float, carried: float) -> str:
-    """The message about the first argument of a step that is out of range."""
+    """The error for the first argument of a step that is out of range."""
     for name, share in (("β", beta), ("discount_t", discount_t)):
         if not 0 <= share <= 1:
             return f"{name} is {share}: it must lie in [0, 1]."
@@ -249,8 +270,22 @@ def _refusal(beta: float, discount_t: float, rho: float, interest: float, carrie
     return f"carried is {carried}: it must be finite, and 0 or more."
 
 
+def bootstrapped(rule: Rule, beta: Any) -> Any:
+    """Return bootstrap(β), checked: a number for a number, an array for an array."""
+    if type(rule).bootstrap is Rule.bootstrap:
+        return beta
+    share = as_array("bootstrap(β)", rule.bootstrap(beta))
+    check_unit_interval("bootstrap(β)", share)
+    if share.shape != np.shape(beta):
+        raise InputError(
+            f"bootstrap(β) has shape {share.shape}, not {np.shape(beta)}: compute it entry by "
+            "entry."
+        )
+    return share if share.ndim else float(share)
+
+
 def as_rule(given: Any) -> Rule:
-    """Return the rule, or refuse what is none."""
+    """Return the rule, checked to be one."""
     if not isinstance(given, Rule):
         raise InputError(f"rule is {short(given)}: give an instance, such as PTD().")
     return given

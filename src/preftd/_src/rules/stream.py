@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from preftd._src.arrays import InputError, Vector, as_array, check_not_negative, short
 from preftd._src.preferences.signal import as_experience
 from preftd._src.rules.interest import interest_along
-from preftd._src.rules.rule import Coefficients, Rule, as_rule, broadcast
+from preftd._src.rules.rule import Coefficients, Rule, as_rule, bootstrapped, broadcast
 from preftd.experience import Experience
 from preftd.preferences import as_preference
 
 
 class Carried(NamedTuple):
-    """What one piece of a stream hands to the next; the defaults start a stream."""
+    """The state between pieces of a stream; the defaults start a stream."""
 
     follow_on: float = 0.0
     preference: Any = None
@@ -24,9 +24,10 @@ class Carried(NamedTuple):
 
 
 class StreamCoefficients(NamedTuple):
-    """β, decay and gain of each step, arrays of shape (steps,), and what to carry on."""
+    """β, decay and gain of each step, arrays of shape (steps,), and the state to carry on."""
 
     beta: Vector
+    """The share that is bootstrapped from x_t: bootstrap(β_t)."""
     coefficients: Coefficients[NDArray[np.float64]]
     carried: Carried
 
@@ -56,7 +57,7 @@ def stream_coefficients(
     rho : float or array of shape (steps,)
         Importance ratios (default: those of the experience, or 1).
     carried : Carried
-        What the piece before returned.
+        The state that the previous piece returned.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def stream_coefficients(
     """
     as_rule(rule)
     if not isinstance(carried, Carried):
-        raise InputError(f"carried is {short(carried)}: give what the piece before returned.")
+        raise InputError(f"carried is {short(carried)}: give the state of the previous piece.")
     steps = as_experience(experience).discount_t.shape
     if beta is None:
         share, remembered = as_preference(preference).stream(experience, carried.preference)
@@ -93,12 +94,12 @@ def stream_coefficients(
         rho=ratios(experience, rho),
     )
     return StreamCoefficients(
-        share, coefficients, Carried(float(follow_on), remembered, of_interest)
+        bootstrapped(rule, share), coefficients, Carried(float(follow_on), remembered, of_interest)
     )
 
 
 def ratios(experience: Experience, rho: ArrayLike | None) -> ArrayLike:
-    """Return the importance ratios of a stream: those given, else its own, else 1."""
+    """Return the importance ratios of a stream: the given ones, else its own, else 1."""
     if rho is not None:
         return rho
     return 1.0 if experience.rho is None else experience.rho

@@ -25,7 +25,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from preftd._src.arrays import InputError, as_flag, check_finite, short
 from preftd._src.learners.returns import beta_advantages
 from preftd._src.names import is_text
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.sb3.source import BetaSource, Seen, elapsed_of
 from preftd.rules import PTD, Rule
 
@@ -34,6 +34,8 @@ Floats = NDArray[np.float32]
 
 class PreferenceBuffer(RolloutBuffer):
     """A rollout buffer with a preference, for observations that are arrays.
+
+    It goes before another rollout buffer among the bases of a class, as in `DictPreferenceBuffer`.
 
     Give it to A2C, PPO or `PreferencePPO` as `rollout_buffer_class`, and `preference`, `rule` and
     `weighted` as `rollout_buffer_kwargs`; Stable-Baselines3 fills in the rest. `gae_lambda` has no
@@ -49,9 +51,9 @@ class PreferenceBuffer(RolloutBuffer):
     rule : Rule
         Gives each step its gain (default: `PTD()`, for which it is β).
     weighted : bool
-        Whether gains are part of what is learned from: advantages are gain · A and returns
-        V + gain · A. For A2C this is the weighted update, exactly. `PreferencePPO` weights losses
-        instead, which is exact when there are several steps per rollout.
+        Whether gains enter the targets: advantages are gain · A and returns V + gain · A. For A2C
+        this is the weighted update, exactly. `PreferencePPO` weights losses instead, which is exact
+        when there are several steps per rollout.
     elapsed : str, optional
         A key of `info`: the time that each step took. The discount of the step is then γ to its
         power (default: each step takes the time 1).
@@ -89,7 +91,7 @@ class PreferenceBuffer(RolloutBuffer):
         self.elapsed = elapsed
         # Discounts: of the last step, of the step now, and of that before the rollout.
         self._into = self._out = self._before = np.full(self.n_envs, float(self.gamma))
-        self._final_values: Floats | float = 0.0
+        self._raw: NDArray[Any] | float = 0.0
         self._carried: Any = 0.0
         self._now: Seen | None = None
         self._next: Seen | None = None
@@ -110,7 +112,7 @@ class PreferenceBuffer(RolloutBuffer):
                 )
 
     def state(self) -> dict[str, Any]:
-        """Return what is remembered from one rollout to the next, as arrays in plain containers."""
+        """Return the memory between rollouts, as arrays in plain containers."""
         now = None if self._now is None else tuple(self._now)
         return {**self._source.state(), "carried": self._carried, "now": now, "into": self._into}
 
@@ -138,7 +140,7 @@ class PreferenceBuffer(RolloutBuffer):
             )
 
     def reset(self) -> None:
-        """Empty the buffer; what is seen now remains."""
+        """Empty the buffer, except for current observations."""
         self.betas = np.zeros((self.buffer_size, self.n_envs), dtype=np.float32)
         self.gains = np.zeros_like(self.betas)
         self.discounts = np.full_like(self.betas, self.gamma)
@@ -146,57 +148,51 @@ class PreferenceBuffer(RolloutBuffer):
 
     @property
     def has_begun(self) -> bool:
-        """Whether it knows what is seen now."""
+        """Whether it has current observations."""
         return self._now is not None
 
     def begin(self, seen: Seen) -> None:
-        """Take what the environments show before the first step; the callback calls it."""
+        """Take the observations before the first step; called by the callback."""
         self._now = self._source.needed(seen)
 
     def arrive(
-        self, seen: Seen, elapsed: Sequence[float] = (), final_values: Floats | float = 0.0
+        self, seen: Seen, rewards: NDArray[Any], elapsed: Sequence[float] | None = None
     ) -> None:
-        """Take what the environments show after a step; the callback calls it before `add`.
+        """Take the observations after a step; called by the callback before `add`.
 
         Parameters
         ----------
         seen : Seen
+        rewards : array of shape (environments,)
+            As the environments gave them.
         elapsed : sequence of float
             The time that the step took, of each environment, if that is known.
-        final_values : array of shape (environments,)
-            V of the last observation of an episode that is truncated now, elsewhere 0.
 
         """
-        self._next = self._source.needed(seen)
-        if len(elapsed):
+        self._next, self._raw = self._source.needed(seen), rewards.copy()
+        if elapsed is not None:
             powers = [self.gamma if one == 1 else self.gamma**one for one in elapsed]
-            self._out, self._final_values = np.array(powers), final_values
+            self._out = np.array(powers)
 
-    def add(
-        self,
-        obs: Any,
-        action: NDArray[Any],
-        reward: NDArray[Any],
-        episode_start: NDArray[Any],
-        value: torch.Tensor,
-        log_prob: torch.Tensor,
-    ) -> None:
-        """Store a step, with the β of its observation."""
+    def add(self, *given: Any, **named: Any) -> None:
+        """Store a step, as `RolloutBuffer` does, with the β of its observation."""
+        obs, action, reward, episode_start, *rest = given
         if self._now is None:
             raise InputError(
                 "no callback brings β to the rollout buffer: call "
                 "learn(..., callback=PreferenceCallback())."
             )
-        given = (episode_start, action, reward, self._into)
-        self.betas[self.pos] = self._source.betas(self._now, *given)
+        self.betas[self.pos] = self._source.betas(
+            self._now, episode_start, action, reward, self._into
+        )
         self._now, self._next = self._next, None
-        if self.elapsed is not None:
+        if self.elapsed is not None and self.gamma > 0:
             # Stable-Baselines3 has added γ V(final observation) where an episode is truncated.
-            reward = reward + (self._out - self.gamma) * self._final_values
+            reward = reward + (self._out / self.gamma - 1) * (reward - self._raw)
         if self.pos == 0:
             self._before = self._into
         self.discounts[self.pos] = self._into = self._out
-        super().add(obs, action, reward, episode_start, value, log_prob)
+        super().add(obs, action, reward, episode_start, *rest, **named)
 
     def compute_returns_and_advantage(
         self, last_values: torch.Tensor, dones: NDArray[np.bool_]
@@ -209,7 +205,7 @@ class PreferenceBuffer(RolloutBuffer):
             self.rewards,
             self.values,
             np.concatenate([self.values[1:], last]),
-            np.concatenate([self.betas[1:], np.ones_like(last)]),
+            np.concatenate([bootstrapped(self.rule, self.betas[1:]), np.ones_like(last)]),
             discount=self.discounts,
             terminated=ends,  # what a truncated episode bootstraps from is in its last reward
         ).astype(np.float32, copy=False)
@@ -230,13 +226,27 @@ class PreferenceBuffer(RolloutBuffer):
             self._weights = self.gains / mean if mean > 0 else self.gains
         yield from super().get(batch_size)
 
-    def _get_samples(self, batch_inds: NDArray[np.intp], env: Any = None) -> Any:
-        samples = super()._get_samples(batch_inds, env)
-        self.batch_weight = self.to_torch(self._weights[batch_inds].flatten())
+    def _get_samples(self, batch_inds: NDArray[np.intp], *given: Any) -> Any:
+        samples = super()._get_samples(batch_inds, *given)
+        self.batch_weight = self._in_batch(self._weights[batch_inds])
         if self.standardise and len(batch_inds) > 1:
             scaled = standardised(samples.advantages, self.batch_weight)
             return samples._replace(advantages=scaled)
         return samples
+
+    def _in_batch(self, numbers: Floats) -> torch.Tensor:
+        """Arrange numbers of steps, shape (steps, 1), as samples are."""
+        return self.to_torch(numbers.flatten())
+
+    def summary(self) -> dict[str, float]:
+        """Return the logged numbers of a rollout, before it is sampled."""
+        gains = self.gains.astype(np.float64)
+        squares = np.square(gains).sum()
+        return {
+            "mean_beta": float(self.betas.mean()),
+            "preferred_share": float((self.betas > 0).mean()),
+            "effective_sample_size": float(gains.sum() ** 2 / squares) if squares > 0 else 0.0,
+        }
 
 
 @final
@@ -260,7 +270,7 @@ class DictPreferenceBuffer(PreferenceBuffer, DictRolloutBuffer):
 def standardised(advantage: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """Advantages of weighted mean 0 and variance 1, shape (batch,); equal weights have no effect.
 
-    What has weight 0 does not influence the others.
+    Steps of weight 0 do not influence others.
     """
     total = weight.sum()
     if total == 0:
@@ -276,7 +286,9 @@ class PreferenceCallback(BaseCallback):
     """Brings β to a `PreferenceBuffer`: give it to `learn` of A2C or PPO.
 
     Rollout buffers see neither infos nor observations before `VecNormalize`; a callback does.
-    `PreferencePPO` has its own.
+    `PreferencePPO` has its own. It logs `preferences/mean_beta`, `preferences/preferred_share` (of
+    steps with β above 0) and `preferences/effective_sample_size` (of the gains g of a rollout,
+    (Σ g)² / Σ g²).
     """
 
     def _on_training_start(self) -> None:
@@ -284,8 +296,8 @@ class PreferenceCallback(BaseCallback):
         if not isinstance(getattr(model, "rollout_buffer", None), PreferenceBuffer):
             raise InputError(
                 f"{type(model).__name__} has no PreferenceBuffer: give it "
-                "rollout_buffer_class=PreferenceBuffer, which A2C and PPO take (recurrent policies "
-                "are not supported)."
+                "rollout_buffer_class=PreferenceBuffer, which A2C and PPO take, or use "
+                "PreferenceRecurrentPPO or PreferenceMaskablePPO."
             )
         buffer: PreferenceBuffer = model.rollout_buffer
         saved = vars(model).get("preference_state")
@@ -304,29 +316,19 @@ class PreferenceCallback(BaseCallback):
         model: Any = self.model
         both = zip(self.locals["infos"], self._reset_infos(), self.locals["dones"], strict=True)
         infos = [fresh if done else info for info, fresh, done in both]
-        seen, key = self._seen(self.locals["new_obs"], infos), model.rollout_buffer.elapsed
-        if key is None:
-            model.rollout_buffer.arrive(seen)
-        else:
-            elapsed = [elapsed_of(info, key) for info in self.locals["infos"]]
-            model.rollout_buffer.arrive(seen, elapsed, self._final_values())
+        buffer, key = model.rollout_buffer, model.rollout_buffer.elapsed
+        times = None if key is None else [elapsed_of(info, key) for info in self.locals["infos"]]
+        seen = self._seen(self.locals["new_obs"], infos)
+        buffer.arrive(seen, self.locals["rewards"], times)
         return True
 
-    def _final_values(self) -> Floats:
-        """V of the last observation where an episode is truncated, as Stable-Baselines3 has it."""
-        found = np.zeros(self.training_env.num_envs, dtype=np.float32)
-        policy: Any = self.model.policy
-        for i, (done, info) in enumerate(
-            zip(self.locals["dones"], self.locals["infos"], strict=True)
-        ):
-            shown = info.get("terminal_observation")
-            if done and shown is not None and info.get("TimeLimit.truncated", False):
-                with torch.no_grad():
-                    found[i] = policy.predict_values(policy.obs_to_tensor(shown)[0])[0].item()
-        return found
+    def _on_rollout_end(self) -> None:
+        model: Any = self.model
+        for name, value in model.rollout_buffer.summary().items():
+            self.logger.record(f"preferences/{name}", value)
 
     def _reset_infos(self) -> Any:
-        """What `reset` reported, if anything; wrappers of vector environments do not pass it on."""
+        """The infos of `reset`, if any; wrappers of vector environments do not pass them on."""
         nothing: list[dict[str, Any]] = [{}] * self.training_env.num_envs
         return getattr(self.training_env.unwrapped, "reset_infos", nothing)
 

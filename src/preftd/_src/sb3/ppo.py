@@ -1,20 +1,77 @@
-"""PPO whose losses are weighted by the gain of each step."""
+"""PPO whose losses are weighted by the gain of each step, in each of its forms."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from gymnasium import spaces
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback, ConvertCallback
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.type_aliases import MaybeCallback
 
 from preftd._src.arrays import InputError, short
 from preftd._src.sb3.buffer import DictPreferenceBuffer, PreferenceBuffer, PreferenceCallback
 
 
-class PreferencePPO(PPO):
+class WeightedLosses(OnPolicyAlgorithm):
+    """Goes before PPO, in any of its forms, among the bases of a class."""
+
+    buffers: ClassVar[tuple[type[PreferenceBuffer], type[PreferenceBuffer]]] = (
+        PreferenceBuffer,
+        DictPreferenceBuffer,
+    )
+    """For observations that are arrays, and for dictionaries."""
+    normalize_advantage: bool
+
+    def _setup_model(self) -> None:
+        if "preference" not in self.rollout_buffer_kwargs:
+            raise InputError(
+                "there is no preference: give one, such as "
+                'rollout_buffer_kwargs={"preference": Observability(0.05, 0.0)}.'
+            )
+        if self.rollout_buffer_kwargs.get("weighted"):
+            raise InputError("weighted would count gains twice: leave it out, it is for A2C.")
+        if self.rollout_buffer_class is None:
+            is_dict = isinstance(self.observation_space, spaces.Dict)
+            self.rollout_buffer_class = self.buffers[is_dict]
+        if not issubclass(self.rollout_buffer_class, self.buffers):
+            raise InputError(
+                f"rollout_buffer_class is {short(self.rollout_buffer_class)}: leave it out, or "
+                f"give a {self.buffers[0].__name__}."
+            )
+        super()._setup_model()
+        assert isinstance(self.rollout_buffer, PreferenceBuffer)
+        self.rollout_buffer.warn_if_nothing_counts()
+
+    def _init_callback(self, callback: MaybeCallback, progress_bar: bool = False) -> BaseCallback:
+        if callback is not None and not isinstance(callback, list | BaseCallback):
+            callback = ConvertCallback(callback)
+        others = callback if isinstance(callback, list) else [callback] if callback else []
+        return super()._init_callback([PreferenceCallback(), *others], progress_bar)
+
+    def train(self) -> None:
+        """Learn from the rollout, each step with its weight."""
+        buffer, policy, standardise = self.rollout_buffer, self.policy, self.normalize_advantage
+        assert isinstance(buffer, PreferenceBuffer)
+        evaluate = policy.evaluate_actions
+
+        def weighted(*given: Any, **named: Any) -> tuple[torch.Tensor, torch.Tensor, Any]:
+            value, log_prob, entropy = evaluate(*given, **named)
+            weight = buffer.batch_weight
+            return scaled(value.flatten(), weight), scaled(log_prob, weight), entropy
+
+        buffer.standardise, self.normalize_advantage = standardise, False
+        vars(policy)["evaluate_actions"] = weighted
+        try:
+            super().train()
+        finally:
+            del vars(policy)["evaluate_actions"]  # the method of the class again
+            buffer.standardise, self.normalize_advantage = False, standardise
+
+
+class PreferencePPO(WeightedLosses, PPO):
     """PPO with a preference: it says where to bootstrap, and how much each step counts.
 
     The policy loss and the value loss of a step are weighted by its gain divided by the mean gain
@@ -41,51 +98,6 @@ class PreferencePPO(PPO):
     64
 
     """
-
-    def _setup_model(self) -> None:
-        if "preference" not in self.rollout_buffer_kwargs:
-            raise InputError(
-                "there is no preference: give one, such as "
-                'rollout_buffer_kwargs={"preference": Observability(0.05, 0.0)}.'
-            )
-        if self.rollout_buffer_kwargs.get("weighted"):
-            raise InputError("weighted would count gains twice: leave it out, it is for A2C.")
-        if self.rollout_buffer_class is None:
-            is_dict = isinstance(self.observation_space, spaces.Dict)
-            self.rollout_buffer_class = DictPreferenceBuffer if is_dict else PreferenceBuffer
-        if not issubclass(self.rollout_buffer_class, PreferenceBuffer):
-            raise InputError(
-                f"rollout_buffer_class is {short(self.rollout_buffer_class)}: leave it out, or "
-                "give a PreferenceBuffer."
-            )
-        super()._setup_model()
-        assert isinstance(self.rollout_buffer, PreferenceBuffer)
-        self.rollout_buffer.warn_if_nothing_counts()
-
-    def _init_callback(self, callback: MaybeCallback, progress_bar: bool = False) -> BaseCallback:
-        if callback is not None and not isinstance(callback, list | BaseCallback):
-            callback = ConvertCallback(callback)
-        others = callback if isinstance(callback, list) else [callback] if callback else []
-        return super()._init_callback([PreferenceCallback(), *others], progress_bar)
-
-    def train(self) -> None:
-        """Learn from the rollout, each step with its weight."""
-        buffer, policy, standardise = self.rollout_buffer, self.policy, self.normalize_advantage
-        assert isinstance(buffer, PreferenceBuffer)
-        evaluate = policy.evaluate_actions
-
-        def weighted(*given: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-            value, log_prob, entropy = evaluate(*given)
-            weight = buffer.batch_weight
-            return scaled(value.flatten(), weight), scaled(log_prob, weight), entropy
-
-        buffer.standardise, self.normalize_advantage = standardise, False
-        vars(policy)["evaluate_actions"] = weighted
-        try:
-            super().train()
-        finally:
-            del vars(policy)["evaluate_actions"]  # the method of the class again
-            buffer.standardise, self.normalize_advantage = False, standardise
 
 
 def scaled(number: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

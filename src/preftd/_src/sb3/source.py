@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError, number, short, unit
 from preftd._src.experience.environment import as_action, state_of
 from preftd.experience import Visit
-from preftd.preferences import Displacement, Function, Learned, as_preference
+from preftd.preferences import Displacement, Function, Learned, Uncertainty, as_preference
 
 Observations = NDArray[Any] | Mapping[str, NDArray[Any]]
 
 
 class Seen(NamedTuple):
-    """What all environments show at one time."""
+    """The observations of all environments at one time."""
 
     observations: Observations
     """Shape (environments, ...), or a dictionary of such arrays."""
@@ -60,7 +60,7 @@ class BetaSource:
         return re.sub(" at 0x[0-9a-f]+", "", named)  # another one in each process
 
     def needed(self, seen: Seen) -> Seen:
-        """What β depends on, and nothing else of the infos."""
+        """The part of the infos that β depends on."""
         infos = [info or {} for info in seen.infos]
         if self._key is not None:
             return seen._replace(infos=[{self._key: _from_info(info, self._key)} for info in infos])
@@ -69,7 +69,7 @@ class BetaSource:
         return seen._replace(infos=kept)
 
     def state(self) -> dict[str, Any]:
-        """What is remembered of each environment; that of a signal of this library as an array."""
+        """The memory of each environment; for a signal of this library, an array."""
         memory = [np.asarray(one) if hasattr(one, "__array__") else one for one in self._memory]
         return {"preference": self.name, "memory": memory, "before": list(self._before)}
 
@@ -86,7 +86,7 @@ class BetaSource:
         rewards: NDArray[Any],
         discounts_t: NDArray[Any],
     ) -> list[float]:
-        """Return β of what is seen, one for each environment.
+        """Return β of the observations, one for each environment.
 
         Parameters
         ----------
@@ -122,10 +122,11 @@ class BetaSource:
         return found
 
     def _observation(self, observations: Observations, i: int) -> Any:
-        """What environment i shows, as the signal takes it."""
+        """The observation of environment i, for the signal."""
         if not isinstance(observations, Mapping):
             one = np.asarray(observations[i])
-            return one if isinstance(self._signal, Function) else one.ravel().astype(np.float64)
+            is_whole = isinstance(self._signal, Function | Uncertainty)
+            return one if is_whole else one.ravel().astype(np.float64)
         if isinstance(self._signal, Displacement | Learned):
             raise InputError(
                 f"{short(self._signal)} compares numbers but observations are dictionaries: "
@@ -143,7 +144,7 @@ def elapsed_of(info: Mapping[str, Any], key: str) -> float:
 
 
 def _reported(info: Mapping[str, Any], key: str, by: str) -> Any:
-    """What an environment reports."""
+    """The info of an environment."""
     if key not in info:
         known = ", ".join(map(repr, sorted(map(str, info)))) or "nothing"
         raise InputError(

@@ -1,1 +1,1 @@
-"""Estimators in the manner of scikit-learn."""
+"""Estimators for scikit-learn."""

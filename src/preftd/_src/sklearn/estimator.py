@@ -1,4 +1,4 @@
-"""The estimator: tables in, a log out, and what the package of logs makes of it."""
+"""The estimator: turns tables into a log, and uses `preftd.logs`."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ METHODS = ("least squares", "linear")
 
 
 class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts the discounted sum of what follows each row, as `preftd.logs.fit` does.
+    """Predicts the discounted sum of rewards after each row, like `preftd.logs.fit`.
 
-    A row of X is a step, and y has its reward. Rows of an episode are in order of time; those of
+    A row of X is a step, and y has its reward. Rows of an episode are in order of time; rows of
     other episodes may be between them. Missing numbers are NaN or null.
 
     Parameters
@@ -40,19 +40,19 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     discount : float
         γ of each step.
     rule : str or Rule
-        "ptd", "etd", "td", "td0", "ridge" or "ridge_trusted" (on the sums that followed), or a rule
-        of your own.
+        "ptd", "etd", "td", "td0", "ridge" or "ridge_trusted" (on observed returns), or your own
+        rule.
     method : {"least squares", "linear"}
-        Whether to solve for the weights, or to learn them going through the rows once, in the held
-        view; "linear:0.1" has a step size of its own.
+        Whether to solve for the weights, or to learn them in one pass over the rows, in the held
+        view; "linear:0.1" sets the step size.
     preference : float, str, or what else LogColumns takes
-        Where β comes from, such as "missing", "age:6", or the name of a column of X.
+        The source of β, such as "missing", "age:6", or the name of a column of X.
     regularisation : float, optional
         ε in (A + ε I) w = b (default: chosen on five folds of the rows).
     episode, terminated, truncated : str, optional
-        Columns of X that tell episodes apart, and where they end. `groups` may stand for the first.
+        Columns of X with the episode ID and the end of episodes. `groups` may replace the first.
     categories : sequence of str
-        Columns of X that hold text or whole numbers. All others but those above are features.
+        Columns of X with text or whole numbers. All columns not named above are features.
     fill : {"last", "mean", "zero"}
         How missing values are filled.
     encoder : str, optional
@@ -105,7 +105,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.reward_is = reward_is
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks about: gaps may be in X."""
+        """Return tags for scikit-learn: X may contain NaN."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -119,8 +119,8 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (rows,)
             The reward of each row.
         groups : array of shape (rows,), optional
-            The episode of each row, if no column of X says it. Searches and cross-validation give
-            groups to what splits the rows only, unless `set_fit_request(groups=True)` routes them.
+            The episode of each row, if no column of X says it. Searches and cross-validation pass
+            groups only to the splitter, unless `set_fit_request(groups=True)` routes them.
 
         """
         given: object = self.method
@@ -136,12 +136,12 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any, groups: Any = None) -> Vector:
-        """Predict the values of rows, each as if it were alone, but for gaps and ages.
+        """Predict the values of rows independently, except for gaps and ages.
 
         Parameters
         ----------
         X : array or frame of shape (rows, columns)
-            Without episodes, the rows are of one.
+            Without episodes, all rows belong to one.
         groups : array of shape (rows,), optional
 
         Returns
@@ -154,9 +154,9 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._predictions(rows, episode).value
 
     def score(self, X: Any, y: Any, groups: Any = None) -> float:
-        """Return R² of values, compared with the discounted sums that followed in y.
+        """Return R² of values, compared with the discounted sums of later rewards in y.
 
-        Rows count if β ≥ ½ and the sum is known: recording has to go on long enough after them.
+        Only rows with β ≥ ½ and a known sum count.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return predict_frame(Predictor(own, linear_values(self.learned_.weights)), rows)
 
     def _log(self, X: Any, y: Any, groups: Any, reset: bool) -> tuple[pl.DataFrame, LogColumns]:
-        """Rows with their rewards, each episode together, and what the columns are."""
+        """Rows with their rewards, ordered by episode, and the roles of columns."""
         if y is None:
             raise InputError("this estimator requires y to be passed, but the target y is None.")
         rows, episode = self._rows(X, groups, reset)
@@ -225,7 +225,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return rows if episode is None else rows.sort(episode, maintain_order=True), columns
 
     def _rows(self, X: Any, groups: Any, reset: bool) -> tuple[pl.DataFrame, str | None]:
-        """X as a frame, with a column of episodes if there is one, and the name of that."""
+        """X as a frame, with a column of episodes if there is one, and its name."""
         if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
             validate_data(self, X, skip_check_array=True, reset=reset)
             rows = as_frame(X)
@@ -252,7 +252,7 @@ class ValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _unused(name: str, rows: pl.DataFrame) -> str:
-    """A name that no column has."""
+    """A name that no column of X has."""
     while name in rows.columns:
         name = f"{name}_"
     return name

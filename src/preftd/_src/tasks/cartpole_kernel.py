@@ -2,8 +2,8 @@
 
 The arithmetic has the order of Gymnasium's and no option that lets the compiler fuse or reorder
 it; sines and cosines are those of the C library, as in NumPy. A kernel that calls these functions
-may itself allow fused arithmetic: it does not extend to what it calls, unless that is inlined by
-Numba's own `inline` option.
+may itself allow fused arithmetic: this does not extend to the functions it calls, unless Numba's
+`inline` option inlines them.
 """
 
 import math

@@ -11,6 +11,7 @@ from preftd._src.arrays import InputError, short
 from preftd._src.names import nearest
 from preftd._src.registration import TASK_MODULES
 from preftd._src.tasks.task import Task
+from preftd._src.terminal import hanging
 
 TASKS: dict[str, Callable[..., Task]] = {
     name: getattr(import_module(f"preftd._src.tasks.{module}"), name)
@@ -47,15 +48,11 @@ def make(name: str, **parameters: Any) -> Task:
 
 
 def overview() -> Iterator[str]:
-    """Return a line for each task: its name, parameters with defaults, and summary."""
-    calls = {}
+    """Return for each task its name, parameters with defaults, and summary."""
     for name, make_task in TASKS.items():
         parameters = inspect.signature(make_task).parameters.values()
-        calls[name] = f"{name}({', '.join(f'{p.name}={p.default}' for p in parameters)})"
-    width = max(map(len, calls.values()))
-    for name, make_task in TASKS.items():
-        summary = (inspect.getdoc(make_task) or "").partition("\n")[0]
-        yield f"{calls[name].ljust(width)}  {summary}"
+        call = f"{name}({', '.join(f'{p.name}={p.default}' for p in parameters)})"
+        yield hanging(call, (inspect.getdoc(make_task) or "").partition("\n")[0], 4)
 
 
 def describe(task: Task) -> str:

@@ -2,12 +2,12 @@
 
 The random walk has its states in a row, and pays +1 for leaving at the right end, −1 at the left.
 
-Corridors are decisions whose outcome is seen only after a walk through hidden states. Decisions and
-goals have one-hot features. Hidden states show Gaussian noise of mean 0.5 and standard deviation 1
-in every feature, drawn afresh at each visit.
+Corridors have decisions whose outcome is seen only after a walk through hidden states. Decisions
+and goals have one-hot features. Hidden states show Gaussian noise of mean 0.5 and standard
+deviation 1 in every feature, drawn at each visit.
 
 On the counterexamples, TD(λ) with a λ per state diverges, although it learns on-policy. Rewards are
-0, so weights of 0 are right; the question is where expected updates go from elsewhere.
+0, so weights of 0 are right; the question is where expected updates lead from other weights.
 """
 
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ def random_walk(states: int = 19) -> Task:
 
 @dataclass
 class _Map:
-    """The map of a corridor task: states are added one after the other."""
+    """Builder of a corridor task: states are added one after the other."""
 
     position: list[tuple[float, float]] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
@@ -152,7 +152,7 @@ def decision_corridors(length: int = 10, decisions: int = 3, bait: int = 2) -> T
     decisions : int
         The number of decisions.
     bait : int
-        What a wrong way pays.
+        The reward of a wrong way.
 
     """
     length = as_count("length", length, 1, MOST_STATES // 20)
@@ -173,7 +173,7 @@ def decision_corridors(length: int = 10, decisions: int = 3, bait: int = 2) -> T
 def geometric_corridor(length: int = 10) -> Task:
     """One decision, two ways of random length, then a goal: +2 above, −1 below.
 
-    The number of hidden states on a way is geometric: no clock tells where it ends.
+    The number of hidden states on a way is geometric: its end cannot be predicted.
 
     Parameters
     ----------

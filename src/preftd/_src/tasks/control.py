@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from preftd._src.tasks.control_kernel import Tables
 
 SPREAD = (1.0, 1.0, 0.1, 1.0)
-"""About how far each number of an observation of CartPole spreads while a pole is kept up."""
+"""The approximate spread of each number of an observation of CartPole while the pole is up."""
 
 
 @final
@@ -41,7 +41,7 @@ class ControlTask:
     task : Task
         Its outcomes, features, start and discount; nothing depends on its policies.
     limit : int
-        The number of steps after which an episode is truncated; 0 for none. It is needed unless
+        The number of steps after which an episode is truncated; 0 for none. Required unless
         episodes end whatever the learner does.
 
     Examples
@@ -66,7 +66,7 @@ class ControlTask:
         endless = _endless(self.task.outcomes)
         if self.limit == 0 and endless.any():
             raise InputError(
-                f"limit is 0 but a learner may stay in {self.task.name} without end, for instance "
+                f"limit is 0 but a learner may stay in {self.task.name} for ever, for instance "
                 f"in state {int(np.argmax(endless))}: give a limit of 1 or more."
             )
 
@@ -92,13 +92,13 @@ class ControlTask:
 
     @cached_property
     def tables(self) -> Tables:
-        """What compiled kernels need."""
+        """The tables for compiled kernels."""
         from preftd._src.tasks.control_kernel import Tables  # noqa: PLC0415  (compiles)
 
         return Tables.of(self.task)
 
     def environment(self) -> gymnasium.Env[Any, Any]:
-        """Return a Gymnasium environment, which gives the same episodes to the bit."""
+        """Return a Gymnasium environment with the same episodes, to the bit."""
         from gymnasium.wrappers import TimeLimit  # noqa: PLC0415  (takes a while)
 
         from preftd._src.tasks.environment import TaskEnvironment  # noqa: PLC0415  (it imports this)
@@ -108,7 +108,7 @@ class ControlTask:
 
 
 def _endless(outcomes: Outcomes) -> NDArray[np.bool_]:
-    """Whether some choice of actions may stay among such states without end, shape (states,)."""
+    """Whether some choice of actions may stay among such states for ever, shape (states,)."""
     endless = np.ones(outcomes.states, dtype=np.bool_)
     while True:
         leaves = outcomes.ends | ~endless[outcomes.next_state]
@@ -155,13 +155,13 @@ class CartPole:
 
     @property
     def name(self) -> str:
-        """The name with the parameters that are not usual."""
+        """The name with the parameters that are not defaults."""
         discount = "" if self.discount == 0.99 else f", discount={self.discount:g}"
         return f"cartpole(limit={self.limit}{discount})"
 
     @cached_property
     def tables(self) -> Tables:
-        """What compiled kernels need."""
+        """The tables for compiled kernels."""
         from preftd._src.tasks.control_kernel import Tables  # noqa: PLC0415  (compiles)
 
         return Tables.cartpole()
@@ -185,8 +185,8 @@ class CartPole:
 class CartPoleDropOuts:
     """CartPole in which an observation is dropped with some probability, independently of others.
 
-    In its stead you see noise, or zeros. Which observations are dropped is known: they are hidden
-    (`Observability()` gives β = 0 there, and 1 elsewhere). An algorithm that acts runs it compiled,
+    It shows noise or zeros instead. It is known which observations are dropped: they are hidden
+    (`Observability()` is β = 0 there, and 1 elsewhere). An algorithm that acts runs it compiled,
     with the same results as the environment, to the bit.
 
     Parameters
@@ -194,8 +194,8 @@ class CartPoleDropOuts:
     dropped : float
         The probability that an observation is dropped, from 0 to 1.
     noise : float
-        What is seen in its stead: independent normal numbers of mean 0 whose standard deviations
-        are `noise` times (1, 1, 0.1, 1), about as far as real observations spread. 0 shows zeros.
+        The noise shown instead: independent normal numbers of mean 0 whose standard deviations are
+        `noise` times (1, 1, 0.1, 1), approximately those of real observations. 0 shows zeros.
     limit : int
         The number of steps after which an episode is truncated; 0 for none.
     discount : float
@@ -238,18 +238,18 @@ class CartPoleDropOuts:
 
     @property
     def deviation(self) -> Vector:
-        """The standard deviation of each number that is seen instead, shape (4,)."""
+        """The standard deviation of each number of the noise, shape (4,)."""
         return self.noise * np.array(SPREAD)
 
     @cached_property
     def tables(self) -> Tables:
-        """What compiled kernels need."""
+        """The tables for compiled kernels."""
         from preftd._src.tasks.control_kernel import Tables  # noqa: PLC0415  (compiles)
 
         return Tables.drop_outs(self.dropped, self.deviation)
 
     def environment(self, **options: Any) -> gymnasium.Env[Any, Any]:
-        """Return Gymnasium's environment with drop-outs; `info["observable"]` says if there is one.
+        """Return Gymnasium's environment with drop-outs, which `info["observable"]` reports.
 
         Parameters
         ----------

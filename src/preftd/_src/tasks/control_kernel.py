@@ -1,9 +1,9 @@
 """Control tasks, compiled: the start of an episode and a step, for every kind of task.
 
-A kernel that acts is compiled once for all kinds of tasks, as they share one type of tables. All
-numbers are in two arrays: to pass a dozen arrays would take longer than a step of CartPole. None of
-these functions allows fused or reordered arithmetic; that a caller does so changes nothing here,
-unless Numba inlines them.
+A kernel that acts is compiled once for all kinds of tasks, which share one type of tables. All
+numbers are in two arrays: passing a dozen arrays would take longer than a step of CartPole. These
+functions do not allow fused or reordered arithmetic, even if a caller does, unless Numba inlines
+them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 Whole = NDArray[np.int64]
 CARTPOLE, TABLE, DROP_OUTS = 0, 1, 2
 FRESH = np.iinfo(np.int64).min
-"""The code of a state whose features are drawn afresh at each visit."""
+"""The code of a state whose features are drawn at each visit."""
 
 
 class Tables(NamedTuple):
-    """What a control task consists of; fields that end in `_at` say where in an array.
+    """The tables of a control task; fields that end in `_at` are offsets into an array.
 
-    Rows are what may happen, as in `Outcomes`. CartPole has no numbers in the arrays; with
+    Rows are outcomes, as in `Outcomes`. CartPole has no numbers in the arrays; with
     drop-outs, `numbers` has their probability and the standard deviation of each entry of noise.
     """
 
@@ -40,21 +40,22 @@ class Tables(NamedTuple):
     """CARTPOLE, TABLE or DROP_OUTS."""
     actions: int
     whole: Whole
-    """Begins with the first row of each pair of a state and an action, s · actions + a."""
+    """Starts with the first row of each pair of a state and an action, s · actions + a."""
     next_state_at: int
-    """Of each row; −1 ends the episode."""
+    """The next state of each row; −1 ends the episode."""
     starts_at: int
     """States where episodes may start."""
     shown_at: int
-    """Of each state: the index of its only feature that is 1, −1 − row of fixed ones, or FRESH."""
+    """For each state: the index of its single 1, −1 − row of fixed features, or FRESH."""
     observable_at: int
     numbers: Vector
-    """Begins with bounds: the first row of a pair whose bound exceeds a random number happens."""
+    """Starts with bounds: the outcome is the first row of a pair whose bound exceeds a random
+    number."""
     reward_at: int
     spread_at: int
     """Mean and standard deviation of the reward of each row."""
     start_bound_at: int
-    """Bounds that choose where an episode starts."""
+    """Bounds that choose the first state of an episode."""
     fixed_at: int
     mean_at: int
     deviation_at: int
@@ -90,13 +91,16 @@ class Tables(NamedTuple):
 
 
 def _joined(*parts: NDArray[Any]) -> tuple[NDArray[Any], list[int]]:
-    """Arrays one after the other, and where each but the first begins."""
+    """Concatenated arrays, and the offsets of all but the first."""
     ends = np.cumsum([part.size for part in parts])
     return np.concatenate([part.ravel() for part in parts]), ends[:-1].tolist()
 
 
 def _noise(features: Features, fresh: NDArray[np.bool_], name: str) -> tuple[Dense, Dense]:
-    """Mean and standard deviation of random features, each (states, size); empty if none are."""
+    """Mean and standard deviation of random features, each (states, size).
+
+    Empty if none are random.
+    """
     if not fresh.any():
         return np.zeros((0, 0)), np.zeros((0, 0))
     covariance = np.asarray(features.covariance)
@@ -150,7 +154,7 @@ def step_kernel(
 def _observe_or_drop(
     tables: Tables, rng: np.random.Generator, state: Vector, observation: Vector, seen: Whole
 ) -> None:
-    """Write the observation of CartPole, or noise in its stead if there are drop-outs."""
+    """Write the observation of CartPole, or noise if it is dropped."""
     seen[0], seen[1] = -1, -1 if tables.kind == CARTPOLE else 1
     cartpole_kernel.observe(state, observation)
     if tables.kind == DROP_OUTS and rng.random() < tables.numbers[0]:

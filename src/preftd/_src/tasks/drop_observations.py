@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple, final
 
 import gymnasium
 import numpy as np
@@ -22,18 +24,62 @@ from preftd._src.arrays import (
     unit,
 )
 
-SHOWN = ("noise", "zeros", "stale")
-"""What may be seen in place of an observation."""
+KEPT = 1000
+"""The most observations of an episode that are stored."""
+
+
+class Kind(NamedTuple):
+    """A kind of failure."""
+
+    seen: Callable[[DropObservations], NDArray[Any] | None]
+    """What is seen instead; None if there is no replacement yet; the observation is then seen."""
+    reach: tuple[float, float] | None = None
+    """The smallest and largest number that it shows, if the space may be narrower."""
+    remembers: bool = False
+    """Whether it needs the observations of this and the last episode."""
+
+
+def _noise(one: DropObservations) -> NDArray[Any]:
+    normal = one.unwrapped.np_random.standard_normal(one._deviation.shape)
+    return np.asarray(normal * one._deviation + 0.0).astype(one._type)  # no −0
+
+
+def _stale(one: DropObservations) -> NDArray[Any] | None:
+    return one._before
+
+
+def _delayed(one: DropObservations) -> NDArray[Any] | None:
+    return one._past[max(len(one._past) - 1 - one._burst, 0)] if len(one._past) > 1 else None
+
+
+def _misleading(one: DropObservations) -> NDArray[Any] | None:
+    if one._begins or not one._stretch:
+        one._stretch = [*one._last_episode] or [*one._past][:-1]
+        starts = max(len(one._stretch) - one._burst, 0) + 1
+        del one._stretch[: one.unwrapped.np_random.integers(starts)]
+    if len(one._stretch) > 1:
+        return one._stretch.pop(0)
+    return one._stretch[0] if one._stretch else None
+
+
+SHOWN = {
+    "noise": Kind(_noise, reach=(-np.inf, np.inf)),
+    "zeros": Kind(lambda one: np.zeros_like(one._past[-1]), reach=(0.0, 0.0)),
+    "stale": Kind(_stale),
+    "delayed": Kind(_delayed, remembers=True),
+    "misleading": Kind(_misleading, remembers=True),
+}
+"""What may replace an observation."""
 
 
 @final
 class DropObservations(
     gymnasium.Wrapper[NDArray[Any], Any, NDArray[Any], Any], RecordConstructorArgs
 ):
-    """Replaces observations at random moments, and says so in `info["observable"]`.
+    """Replaces observations at random moments, which `info["observable"]` reports.
 
-    Random numbers are those of the environment, so that `reset(seed=...)` governs them: one uniform
-    number for each observation outside a burst, then its noise if it is dropped.
+    Random numbers come from the environment, so `reset(seed=...)` determines them: one uniform
+    number for each observation outside a burst, then those of the burst, then its noise.
 
     Parameters
     ----------
@@ -41,13 +87,21 @@ class DropObservations(
         With a Box space of observations.
     dropped : float
         The probability, from 0 to 1, that an observation is dropped; with bursts, that one begins.
-    shown : {"noise", "zeros", "stale"}
-        What is seen instead: normal numbers of mean 0, zeros, or what was seen before. The first
-        observation of an episode is never stale.
+    shown : {"noise", "zeros", "stale", "delayed", "misleading"}
+        The replacement: normal numbers of mean 0; zeros; the previous observation, as if the sensor
+        were frozen; the observation `burst` steps ago, or the first of the episode; or a stretch of
+        observations from a random moment of the last episode (of this one, during the first). The
+        first observation of an episode is never stale or delayed.
     deviation : float, or array of the shape of an observation
         The standard deviation of the noise.
     burst : int
-        How many observations in a row are dropped together. A new episode ends a burst.
+        The number of observations in a row that are dropped together. A new episode ends a burst.
+    random_burst : bool
+        Whether the length of each burst is random with mean `burst`: a burst then ends with
+        probability 1 / `burst` at each step.
+    entries : int, optional
+        The number of entries of an observation that are replaced, drawn for each burst (default:
+        all).
     flag : bool
         Whether the observation, which then has one axis, ends with a 1 if it is real and a 0 if it
         was dropped.
@@ -69,6 +123,8 @@ class DropObservations(
         shown: str = "noise",
         deviation: ArrayLike = 1.0,
         burst: int = 1,
+        random_burst: bool = False,
+        entries: int | None = None,
         flag: bool = False,
     ) -> None:
         instance("env", env, gymnasium.Env, "a gymnasium.Env")
@@ -80,7 +136,10 @@ class DropObservations(
         given: object = shown
         if not isinstance(given, str) or shown not in SHOWN:
             raise InputError(f"shown is {short(shown)}: give one of {', '.join(SHOWN)}.")
-        self._shown, self._burst = shown, as_count("burst", burst, 1, MOST_STEPS)
+        self._kind, self._burst = SHOWN[shown], as_count("burst", burst, 1, MOST_STEPS)
+        self._random = as_flag("random_burst", random_burst)
+        size = int(np.prod(space.shape))
+        self._entries = None if entries is None else as_count("entries", entries, 1, size)
         self._deviation = _deviation(deviation, space)
         self._flag = as_flag("flag", flag)
         if self._flag and (len(space.shape) != 1 or space.dtype.kind != "f"):
@@ -89,18 +148,25 @@ class DropObservations(
             )
         if shown == "noise" and space.dtype.kind != "f":
             raise InputError(
-                f"the observations are {space.dtype}, which noise is not: give shown='zeros' or "
-                "'stale', or turn them into floats first."
+                f"the observations are {space.dtype}, which noise is not: give another shown, such "
+                "as 'zeros', or turn them into floats first."
             )
         self._type = space.dtype
-        self.observation_space = _space(space, shown, flag=self._flag)
-        self._left, self._before = 0, np.zeros(space.shape, space.dtype)
+        self.observation_space = _space(space, self._kind.reach, flag=self._flag)
+        self._left, self._begins = 0, False
+        self._hidden: NDArray[np.bool_] | bool = True
+        self._before: NDArray[Any] | None = None
+        self._past: deque[NDArray[Any]] = self._no_past()
+        self._last_episode = self._past
+        self._stretch: list[NDArray[Any]] = []
         RecordConstructorArgs.__init__(  # so that env.spec can make it again
             self,
             dropped=self._dropped,
             shown=shown,
             deviation=self._deviation.tolist(),
             burst=self._burst,
+            random_burst=self._random,
+            entries=self._entries,
             flag=self._flag,
         )
 
@@ -109,34 +175,44 @@ class DropObservations(
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Start an episode."""
         observation, info = self.env.reset(seed=seed, options=options)
-        self._left = 0
-        return self._seen(observation, info, first=True)
+        self._left, self._before = 0, None
+        # What follows a seed does not depend on what was before it.
+        self._last_episode = self._past if seed is None else self._no_past()
+        self._past = self._no_past()
+        return self._seen(observation, info)
 
     def step(self, action: Any) -> tuple[NDArray[Any], Any, bool, bool, dict[str, Any]]:
         """Take an action."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        observation, info = self._seen(observation, info, first=False)
+        observation, info = self._seen(observation, info)
         return observation, reward, terminated, truncated, info
 
-    def _seen(self, seen: Any, info: Any, *, first: bool) -> tuple[NDArray[Any], dict[str, Any]]:
-        if self._left == 0 and self.unwrapped.np_random.random() < self._dropped:
-            self._left = self._burst
-        observable = self._left == 0 or (first and self._shown == "stale")
+    def _seen(self, seen: Any, info: Any) -> tuple[NDArray[Any], dict[str, Any]]:
+        observation = np.array(seen)
+        self._past.append(observation)
+        self._begins = self._left == 0 and self.unwrapped.np_random.random() < self._dropped
+        if self._begins:
+            self._begin_burst()
+        instead = self._kind.seen(self) if self._left > 0 else None
         self._left = max(self._left - 1, 0)
-        observation = np.array(seen) if observable else self._instead()
+        if instead is not None:
+            observation = np.where(self._hidden, instead, observation)
         self._before = observation
         if self._flag:
-            observation = np.append(observation, self._type.type(observable))
-        return observation, {**info, "observable": np.bool_(observable)}  # as TorchRL reads it
+            observation = np.append(observation, self._type.type(instead is None))
+        return observation, {**info, "observable": np.bool_(instead is None)}  # as TorchRL reads it
 
-    def _instead(self) -> NDArray[Any]:
-        """What is seen in place of an observation."""
-        if self._shown == "stale":
-            return self._before.copy()
-        if self._shown == "zeros":
-            return np.zeros_like(self._before)
-        normal = self.unwrapped.np_random.standard_normal(self._deviation.shape)
-        return np.asarray(normal * self._deviation + 0.0).astype(self._type)  # no −0
+    def _begin_burst(self) -> None:
+        """Draw the length of a burst, and the entries that it replaces."""
+        rng = self.unwrapped.np_random
+        self._left = int(rng.geometric(1 / self._burst)) if self._random else self._burst
+        if self._entries is not None:
+            hidden = np.arange(self._past[-1].size) < self._entries
+            self._hidden = rng.permutation(hidden).reshape(self._past[-1].shape)
+
+    def _no_past(self) -> deque[NDArray[Any]]:
+        """An empty buffer for observations."""
+        return deque(maxlen=max(KEPT, self._burst + 1) if self._kind.remembers else 1)
 
 
 def _deviation(given: ArrayLike, space: spaces.Box) -> NDArray[np.float64]:
@@ -151,13 +227,14 @@ def _deviation(given: ArrayLike, space: spaces.Box) -> NDArray[np.float64]:
     return np.broadcast_to(spread, space.shape)
 
 
-def _space(space: spaces.Box, shown: str, *, flag: bool) -> spaces.Box:
-    """The space of what is seen."""
+def _space(space: spaces.Box, reach: tuple[float, float] | None, *, flag: bool) -> spaces.Box:
+    """The space of observations."""
     low, high = space.low, space.high
-    if shown == "noise":
-        low, high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
-    elif shown == "zeros":
-        low, high = np.minimum(low, 0), np.maximum(high, 0)
+    if reach is not None:
+        low, high = (
+            np.minimum(low, low.dtype.type(reach[0])),
+            np.maximum(high, high.dtype.type(reach[1])),
+        )
     if flag:
         low, high = np.append(low, low.dtype.type(0)), np.append(high, high.dtype.type(1))
     return spaces.Box(low, high, dtype=space.dtype.type)

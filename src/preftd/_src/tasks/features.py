@@ -1,4 +1,4 @@
-"""The features of states: fixed vectors, or random ones drawn afresh at each visit.
+"""The features of states: fixed vectors, or random ones drawn at each visit.
 
 φ_t = μ(s_t) + noise of covariance Σ(s_t), independent between visits
 """
@@ -59,6 +59,10 @@ class Features:
         if covariance is not None:
             self.covariance = _checked_covariance(covariance, self.states, self.size)
 
+    def __repr__(self) -> str:
+        kind = "fixed" if self.covariance is None else "random"
+        return f"<Features: {self.states} states, {self.size} features, {kind}>"
+
     @classmethod
     def of(cls, given: Features | MatrixLike, states: int) -> Self:
         """Return features, checked to belong to this many states, from features or a matrix."""
@@ -94,7 +98,7 @@ class Features:
         -------
         tuple
             The fixed vectors that are not one-hot, shape (rows, size); the code of each state, the
-            index of its only 1 or −1 − row of those; and whether it is drawn afresh at each visit.
+            index of its only 1 or −1 − row of those; and whether it is drawn at each visit.
 
         """
         covariance = np.zeros(self.states) if self.covariance is None else self.covariance
@@ -192,7 +196,7 @@ class Features:
 
 
 def _with_rows(name: str, given: ArrayLike, rows: int, axes: int) -> NDArray[np.float64]:
-    """Numbers with so many rows, and at most so many axes."""
+    """An array with the given number of rows, and at most `most` axes."""
     array = as_array(name, given)
     if array.shape[:1] != (rows,) or array.ndim > axes:
         raise InputError(f"{name} has shape {array.shape}: give {rows} numbers.")

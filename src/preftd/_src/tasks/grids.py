@@ -1,7 +1,7 @@
 """Grids: a random walk to the bottom right corner, with some cells hidden; and four rooms.
 
 Observable cells have one-hot features. Hidden cells show standard Gaussian noise in every feature,
-drawn afresh at each visit. The goal is the end of the episode, not a state.
+drawn at each visit. The goal is the end of the episode, not a state.
 The rooms are joined by doorways, through which every way from one to another leads.
 """
 

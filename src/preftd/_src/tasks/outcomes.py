@@ -232,7 +232,7 @@ def _check_columns(given: dict[str, Vector]) -> None:
 
 
 def _for_each(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Vector:
-    """Numbers of all states and actions, one after the other."""
+    """Numbers for all states and actions, flattened."""
     array = as_array(name, given)
     try:
         return np.broadcast_to(array, shape).ravel()

@@ -50,7 +50,7 @@ ARROW: dict[str, Any] = {
     "linewidth": EDGE,
 }
 FEW = 3
-"""Graphs with so many states or fewer, and as many features, have space for numbers."""
+"""Graphs with up to this many states and features have space for numbers."""
 Frame = NDArray[np.uint8]
 MARK, RADIUS = LOOKS["TD(λ)"].colour, 0.18
 """The colour of the mark, and its radius where the distance between neighbours is 1."""
@@ -86,10 +86,7 @@ def draw(
 
 
 def _numbers(task: Task, beta: ArrayLike | None, lambda_: ArrayLike | None) -> list[str]:
-    """What is written at each state: β or λ as a number, with its letter on graphs of few states.
-
-    On these, features as well.
-    """
+    """The text at each state: β or λ, on graphs of few states with letter and features."""
     if beta is not None and lambda_ is not None:
         raise InputError("beta and lambda_ are both given: give one of them, as λ = 1 − β.")
     letter, name, given = ("β", "beta", beta) if lambda_ is None else ("λ", "lambda_", lambda_)
@@ -158,7 +155,7 @@ def _draw_graph(task: Task, numbers: Sequence[str], axes: Axes) -> None:
             _loop(axes, position[a])
         else:
             bend = 0.35 if (b, a) in steps else 0.0
-            # Neither limits nor layout depend on arrows, whose ends are found anew each time.
+            # Neither limits nor layout depend on arrows, whose ends are computed each time.
             arrow = _arrow(position[a], position[b], nodes[a], nodes[b], bend)
             axes.add_artist(arrow).set_in_layout(False)
         # On the side to which the arrow bends, or above the loop.
@@ -225,7 +222,7 @@ def _loop(axes: Axes, at: Vector) -> None:
 
 
 def _reward(task: Task, axes: Axes, state: int) -> None:
-    """The reward of leaving, written on the side to which the state looks out of the picture."""
+    """The reward of leaving, written on the outer side of the state."""
     outcomes, position = task.outcomes, task.layout.position
     rows = (outcomes.state == state) & outcomes.ends
     text, spread = _amounts(outcomes.reward[rows]), outcomes.spread[rows].max()
@@ -247,7 +244,7 @@ def _reward(task: Task, axes: Axes, state: int) -> None:
 
 
 def _amounts(rewards: Vector) -> str:
-    """The different rewards, such as "+1 or −1"."""
+    """The distinct rewards, such as "+1 or −1"."""
     return " or ".join(number_text(reward, "+g") for reward in np.unique(rewards)[::-1])
 
 
@@ -303,7 +300,7 @@ class Frames:
         self._radius = float(np.clip(RADIUS * unit, 3, 12))
 
     def of(self, state: int) -> Frame:
-        """Return the picture of a state; −1 is the end, marked if it has a place of its own."""
+        """Return the picture of a state; −1 is the end, marked if it has its own position."""
         frame = self._background.copy()
         if state < 0 and not self._has_end:
             return frame

@@ -62,7 +62,7 @@ class MarkovRewardProcess:
     start : array of shape (states,), optional
         Probabilities of the first state (default: the stationary distribution).
     visits : array of shape (states,), optional
-        How often the data visit each state, if another policy acts (default: the stationary
+        The shares of visits of states in the data, if another policy acts (default: the stationary
         distribution).
 
     Examples
@@ -132,17 +132,20 @@ class MarkovRewardProcess:
 
     @property
     def off_policy(self) -> bool:
-        """Whether another policy than that of the chain visits its states."""
+        """Whether a policy other than the chain's visits its states."""
         return self._visits is not None
 
     @property
     def visits(self) -> Vector:
-        """How often the data visit each state, shape (states,); on-policy, in the long run."""
+        """The shares of visits of states in the data, shape (states,).
+
+        On-policy, in the long run.
+        """
         return self.stationary_distribution if self._visits is None else self._visits
 
     @cached_property
     def stationary_distribution(self) -> Vector:
-        """How often the chain visits each state in the long run, shape (states,)."""
+        """The long-run shares of visits of states, shape (states,)."""
         recurrent = recurrent_states(self.transition)
         within = self.transition[recurrent][:, recurrent]
         visits = np.zeros(self.states)

@@ -58,7 +58,7 @@ class SamplingTable(NamedTuple):
     shown: Codes
     """The code of a state's features, if they do not change between visits."""
     fresh: NDArray[np.bool_]
-    """Whether a state's features are drawn afresh at each visit."""
+    """Whether a state's features are drawn at each visit."""
     discount: float
 
     @classmethod
@@ -98,7 +98,7 @@ class SamplingTable(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Where steps are written."""
+    """Buffers for steps."""
 
     code_t: Codes
     code_tp1: Codes
@@ -110,7 +110,7 @@ class Buffers(NamedTuple):
     row: Codes
     """The row of the table that was drawn, which has the state, action and importance ratio."""
     fresh_state: Codes
-    """The state of each vector drawn afresh, in the order of visits."""
+    """The state of each fresh vector, in the order of visits."""
 
     @classmethod
     def of_size(cls, steps: int) -> Self:
@@ -225,7 +225,7 @@ class Sampler:
         self._position = SamplerPosition(state=-1, code=0, is_first=True, fresh=0)
         self._before: tuple[float, int | None, float | None] = (0.0, None, None)
         self._capacity = _CAPACITY
-        # The features of the current state, if they were drawn afresh: the next step starts there.
+        # The fresh features of the current state, if it has any: the next step starts there.
         self._held = np.empty((0, task.features.size))
 
     def episodes(self, count: int) -> Experience:

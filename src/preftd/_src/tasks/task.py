@@ -1,4 +1,4 @@
-"""A task: a table of outcomes, a policy, the features of states, and where these are drawn."""
+"""A task: a table of outcomes, a policy, the features of states, and a layout for pictures."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Layout:
     names : dict of int to str, optional
         Names of states, written into their nodes.
     end : tuple of (x, y), optional
-        Where the end of episodes is drawn, if it has a cell of its own.
+        The position of the end of episodes, if it has its own cell.
 
     """
 
@@ -107,11 +107,11 @@ class Task:
     Parameters
     ----------
     name : str
-        The name with its parameters. It seeds the random numbers of the sampler.
+        The name with its parameters. The name seeds the random numbers of the sampler.
     outcomes : Outcomes, or array of shape (rows, 5) or (rows, 6)
         Everything that can happen; see `Outcomes.of` for the columns.
     features : Features, or array or sparse matrix of shape (states, features)
-        What each state shows; `Features(mean, covariance)` if that is random.
+        The features of each state; `Features(mean, covariance)` if they are random.
     discount : float
         The discount of each step that does not end an episode.
     start : array of shape (states,), optional
@@ -125,7 +125,7 @@ class Task:
     behaviour : array of shape (states, actions) or (states,), optional
         The policy that acts (default: the target policy).
     layout : Layout, optional
-        Where states are drawn (default: on a circle).
+        The layout of pictures (default: a circle).
 
     Examples
     --------
@@ -307,12 +307,12 @@ class Task:
 
 
 def as_task(given: object, name: str = "task") -> Task:
-    """Return the task, or refuse what is none."""
+    """Return the task, checked to be one."""
     return instance(name, given, Task, 'one, such as tasks.make("corridor")')
 
 
 def changed(task: Task, **parts: Any) -> Task:
-    """Return the task with other parts, which are those of `Task`, in place of its own."""
+    """Return the task with some parts, which are parameters of `Task`, replaced."""
     own = {
         "start": task.start if task.episodic else None,
         "behaviour": task.behaviour if task.off_policy else None,

@@ -1,6 +1,6 @@
-"""Harder variants of any task: hidden states that look alike, noisy sensors, sensors that fail.
+"""Harder variants of any task: hidden states that look the same, noisy sensors, sensors that fail.
 
-The states, rewards and values of a variant are those of the task; what is observed differs.
+A variant has the states, rewards and values of the task, and other observations.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from preftd._src.tasks.task import Task, as_task, changed
 
 
 def aliased(task: Task, seed: int = 0) -> Task:
-    """Let all hidden states show the same fixed features, so that they recur but tell nothing.
+    """Give all hidden states the same fixed features, which recur but are uninformative.
 
     Parameters
     ----------
     task : Task
     seed : int
-        Draws what they show: the mean of what they showed, plus standard normal numbers.
+        Seed of these features: the mean of the original ones, plus standard normal numbers.
 
     Examples
     --------
@@ -88,16 +88,16 @@ def jittered(task: Task, deviation: float) -> Task:
 
 
 def failing(task: Task, fails: float, recovers: float, deviation: float = 1.0) -> Task:
-    """Let the sensor fail at times: hidden states then show normal noise of mean 0.
+    """Add a sensor that fails at times: hidden states then show normal noise of mean 0.
 
-    Whether an episode starts with a sensor that works is drawn from its long-run shares.
+    The initial state of the sensor is drawn from its long-run distribution.
 
     Parameters
     ----------
     task : Task
     fails, recovers : float
-        The probabilities, at each step, that a sensor that works fails, and that one that fails
-        works again. With `recovers = 1 - fails`, each observation is lost independently.
+        The probabilities, at each step, that a working sensor fails, and that a failed one
+        recovers. With `recovers = 1 - fails`, each observation is lost independently.
     deviation : float
         The standard deviation of the noise.
 
@@ -135,10 +135,10 @@ def failing(task: Task, fails: float, recovers: float, deviation: float = 1.0) -
 
 
 def _with_sensor(outcomes: Outcomes, moves: NDArray[np.float64]) -> Outcomes:
-    """Outcomes of states with a sensor that works, then of the same with one that does not.
+    """Outcomes of states with a working sensor, then of the same states with a failed one.
 
-    `moves` are probabilities from one to the other, shape (2, 2). Where episodes end, the sensor
-    does not matter any more.
+    `moves` are probabilities from one to the other, shape (2, 2). Where episodes end, the sensor no
+    longer matters.
     """
     o, rows = outcomes, []
     to = np.where(o.ends, -1, o.next_state)
@@ -156,7 +156,7 @@ def _with_sensor(outcomes: Outcomes, moves: NDArray[np.float64]) -> Outcomes:
 
 
 def _noise(states: int, size: int, ndim: int, deviation: float) -> NDArray[np.float64]:
-    """The covariance of noise in the form that has so many axes."""
+    """The covariance of noise, in the form with `axes` axes."""
     shape = (states, size)[:ndim]
     variances = np.full(shape, deviation**2)
     return variances if ndim < 3 else variances[..., None] * np.eye(size)

@@ -1,13 +1,15 @@
-"""Bootstrapping: expected β-returns and gains, and the operator that they make.
+"""Bootstrapping: expected β-returns and gains, and their operator.
 
-    B = diag(β), C = I − B, Pγ = transition probabilities times discounts, r = expected reward
+    B = diag(bootstrap(β)), which is diag(β) for the rules of the library
+
+    C = I − B, Pγ = transition probabilities times discounts, r = expected reward
 
     G(v)   = (I − PγC)⁻¹ (r + PγB v)        expected β-return if the values are v   (equation 4)
     P^β    = (I − PγC)⁻¹ PγB                where the return bootstraps, discounted
     I − P^β = (I − PγC)⁻¹ (I − Pγ)
 
-None of these depends on the rule, so they are computed once for all rules of a comparison. Only the
-expected gain ḡ, which weights the updates of a state, does:
+These are the same for all rules that bootstrap alike, and computed once for them. Only the expected
+gain ḡ, which weights the updates of a state, differs:
 
     TD      1                       PTD     β
     ETD     (1 − β) i + β f / d               f = (I − Pγᵀ)⁻¹ (d ∘ i) = d ∘ E[F | s]
@@ -43,7 +45,7 @@ from preftd._src.arrays import (
     per_state,
 )
 from preftd._src.rules.interest import interest_per_state
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.solve import Resolvent
 from preftd.rules import Rule, as_beta
 from preftd.tasks import MarkovRewardProcess, Task
@@ -82,7 +84,7 @@ def expected_gain(
 
 @final
 class Bootstrapping:
-    """A process together with how much it bootstraps from each of its states.
+    """A process together with the β of its states.
 
     Parameters
     ----------
@@ -90,19 +92,33 @@ class Bootstrapping:
     beta : array of shape (states,)
     task : Task, optional
         With a task, the interest of a rule may be any signal that depends on the state alone.
+    share : array of shape (states,), optional
+        The share that is bootstrapped from each state (default: β).
 
     """
 
     def __init__(
-        self, process: MarkovRewardProcess, beta: Vector, task: Task | None = None
+        self,
+        process: MarkovRewardProcess,
+        beta: Vector,
+        task: Task | None = None,
+        share: Vector | None = None,
     ) -> None:
         self.process, self.beta, self.task = process, beta, task
+        self.share = beta if share is None else share
+        self._others = {self.share.tobytes(): self}
+
+    def by(self, rule: Rule) -> Bootstrapping:
+        """The process with the bootstrapping of a rule; shared by rules that agree."""
+        share = bootstrapped(as_rule(rule), self.beta)
+        made = Bootstrapping(self.process, self.beta, self.task, share)
+        return self._others.setdefault(share.tobytes(), made)
 
     @classmethod
     def of(
         cls, process: MarkovRewardProcess, beta: ArrayLike | None, lambda_: ArrayLike | None
     ) -> Self:
-        """Check the arguments of a user; give one of `beta` and `lambda_`."""
+        """Check the user's arguments; give one of `beta` and `lambda_`."""
         as_process(process)
         return cls(process, as_beta(beta, lambda_, (process.states,)))
 
@@ -111,14 +127,14 @@ class Bootstrapping:
         """(I − PγC)⁻¹: sums until the return bootstraps."""
         kept = self.process.discounted_transition
         if is_sparse(kept):
-            continued = sparse.csr_array(kept @ sparse.diags_array(1 - self.beta, format="csr"))
+            continued = sparse.csr_array(kept @ sparse.diags_array(1 - self.share, format="csr"))
             continued.eliminate_zeros()
             return Resolvent(continued)
-        return Resolvent(kept * (1 - self.beta))
+        return Resolvent(kept * (1 - self.share))
 
     def lookahead(self, values: Vector) -> Vector:
         """Return G(v), the expected β-return from each state, shape (states,)."""
-        one_step = self.process.discounted_transition @ (self.beta * values)
+        one_step = self.process.discounted_transition @ (self.share * values)
         return self._continued.solve(self.process.reward + one_step)
 
     def gain(self, rule: Rule) -> Vector:
@@ -139,6 +155,11 @@ class Bootstrapping:
         """Return (I − P^β) v for v of shape (states,) or (states, columns)."""
         return self._continued.solve(values - self.process.discounted_transition @ values)
 
+    @cached_property
+    def lost_of_ones(self) -> Vector:
+        """The row sums of I − P^β, shape (states,)."""
+        return self.lost(np.ones(self.process.states))
+
     def lost_transposed(self, weights: Vector) -> Vector:
         """Return (I − P^β)ᵀ x, shape (states,)."""
         sums = self._continued.solve(weights, transposed=True)
@@ -148,16 +169,16 @@ class Bootstrapping:
         """Return P^β, n × n: a matrix for a dense process, a linear operator for a sparse one."""
         kept = self.process.discounted_transition
         if not is_sparse(kept):
-            return self._continued.solve(kept * self.beta)
+            return self._continued.solve(kept * self.share)
 
         # Functions with types, not lambdas, whose types mypy takes seconds to infer.
         def times(v: Dense) -> Dense:
-            weighted: Vector = self.beta * v.ravel()
+            weighted: Vector = self.share * v.ravel()
             return self._continued.solve(np.asarray(kept @ weighted))
 
         def transposed_times(v: Dense) -> Dense:
             sums = self._continued.solve(v.ravel(), transposed=True)
-            return np.asarray(self.beta * (kept.T @ sums))
+            return np.asarray(self.share * (kept.T @ sums))
 
         return sparse_linalg.LinearOperator(
             kept.shape, matvec=times, rmatvec=transposed_times, dtype=np.float64
@@ -165,7 +186,7 @@ class Bootstrapping:
 
 
 def as_process(given: Any) -> MarkovRewardProcess:
-    """Return the process, or refuse what is none."""
+    """Return the process, checked to be one."""
     remedy = "a MarkovRewardProcess, such as a task's .process"
     return instance("process", given, MarkovRewardProcess, remedy)
 
@@ -175,7 +196,7 @@ class Operator:
     """T for one process, rule and β; call it with values of shape (states,)."""
 
     def __init__(self, bootstrapping: Bootstrapping, rule: Rule) -> None:
-        self._bootstrapping = bootstrapping
+        self._bootstrapping = bootstrapping.by(rule)
         self._gain = bootstrapping.gain(rule)
 
     def __call__(self, values: ArrayLike) -> Vector:
@@ -185,7 +206,7 @@ class Operator:
 
     @cached_property
     def transition(self) -> Matrix | sparse_linalg.LinearOperator:
-        """P^β, the same for all rules: a matrix for a dense process, else a LinearOperator."""
+        """P^β, the same for all rules that bootstrap by β: a matrix, or a LinearOperator."""
         return self._bootstrapping.transition()
 
 

@@ -1,8 +1,8 @@
-"""What a stretch of hidden states does to the weights of the state before it, exactly.
+"""The exact effect of a stretch of hidden states on the weights of the previous state.
 
 From a preferred state x to the next, y, through n hidden states z_1 … z_n with β = gain = 0, the
-trace is a multiple of x, so that only one number moves: w_t = w + c_t x. Two numbers say all, c and
-what it would be without the value of the state reached, h. With κ_t = α γ_1 ⋯ γ_t,
+trace is a multiple of x, so that only one number moves: w_t = w + c_t x. Two numbers suffice: c,
+and its value h without the value of the state reached. With κ_t = α γ_1 ⋯ γ_t,
 
     c_0 = 0,  h_0 = α (r_1 − w·x)
     arriving in z     backward, true online   c' = h + κ (w + c x)·z          held   c' = c
@@ -10,10 +10,10 @@ what it would be without the value of the state reached, h. With κ_t = α γ_1 
                       true online, held       h' = h + κ r
     arriving in y     all                     c' = h + κ (w + c x)·y
 
-Backward (the paper's Algorithm 1), what is added with weights w + c x is taken back with w + c' x.
-True online, the same is taken back. Held, nothing is added. Given z, (c', h') is affine in (c, h),
-so that mean and covariance follow from one hidden state to the next. They need no more of z than
-its moments up to the fourth, and for normal z those are the moments of three points a direction.
+Backward (the paper's Algorithm 1) adds a value with weights w + c x and subtracts it with w + c' x.
+True online subtracts the same value. Held adds nothing. Given z, (c', h') is affine in (c, h), so
+that mean and covariance follow from one hidden state to the next. They only need the moments of z
+up to the fourth, and for normal z those are the moments of three points per direction.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def crossing(
     reward: ArrayLike = 0.0,
     discount: float = 1.0,
 ) -> Crossing:
-    """Return how the weights of a preferred state move while hidden states are crossed.
+    """Return how the weights of a preferred state change while hidden states are crossed.
 
-    Mean and variance are exact, over what the hidden states show, which is normal.
+    Mean and variance are exact, over the normal features of the hidden states.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def crossing(
     weights : array of shape (size,)
         The weights on leaving x.
     x, y : array of shape (size,)
-        The features of the preferred states before and after; y = 0 stands for the end.
+        The features of the preferred states before and after; y = 0 means the end.
     hidden : Features of n states, or array of shape (n, size) if they are not random
-        What the hidden states show, in the order in which they are crossed.
+        The features of the hidden states, in the order in which they are crossed.
     step_size : float
         Times the gain of x, if that is not 1.
     reward : float, or array of shape (n + 1,)
@@ -94,7 +94,7 @@ def crossing(
 
     Examples
     --------
-    Weights are right, so that nothing should move. The paper's algorithm forgets all the same:
+    Weights are right, so they should not change. The paper's algorithm still forgets:
 
     >>> hidden = Features(np.full((10, 2), 0.5), covariance=np.ones(10))
     >>> for view in VIEWS:

@@ -7,7 +7,7 @@ proves for PTD from
     K = diag(d∘ḡ) (I − P^β),   row sums of K ≥ 0 (Lemma 2),   column sums of K ≥ 0 (Lemma 3)
 
 A negative column sum at s means that s is bootstrapped from more than it is updated. A report is a
-table of rules side by side, then the reasons and remedies.
+table with a column for each rule, then the reasons and remedies.
 """
 
 from __future__ import annotations
@@ -41,36 +41,37 @@ ROUNDING = 1e-12
 @final
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What the theory says about one rule; print it for a readable report."""
+    """The theory of one rule; print it for a readable report."""
 
     rule: Rule
     key: KeyMatrix
     weights: Vector
-    """d ∘ ḡ: how much each state is updated, shape (states,)."""
+    """d ∘ ḡ: the weight of updates of each state, shape (states,)."""
     smallest_eigenvalue: float
-    """The smallest of the symmetric part of A, on the determined directions."""
+    """The smallest eigenvalue of the symmetric part of A, on the determined directions."""
     positive_definite: bool
     """Whether A is positive definite on the determined directions."""
     eigenvalues: NDArray[np.complex128]
-    """Those of A on the determined directions."""
+    """The eigenvalues of A on the determined directions."""
     stable: bool
     """Whether expected updates converge with a small enough step size."""
     largest_step_size: float
     """Constant step sizes below this converge; 0 if none does, infinity if nothing is updated."""
     row_sums: Vector
-    """Those of K, shape (states,)."""
+    """Of K, shape (states,)."""
     column_sums: Vector
-    """Those of K, shape (states,)."""
+    """Of K, shape (states,)."""
     undetermined: Dense
     """Directions of w that no update changes, as columns: shape (features, directions)."""
     would_determine: NDArray[np.intp]
     """Visited states that would determine these directions, as far as possible, if updated."""
     fixed_point: Vector | None
-    """Shape (features,), the smallest if there are many; None if A is singular by accident."""
+    """Shape (features,), the smallest if there are many; None if A is singular for another
+    reason."""
     value_error: float | None
     """The mean squared error of the values at the fixed point, weighted by visits."""
     preferred_error: float | None
-    """The same over states with β > 0 alone, which is where values are used; None without any."""
+    """The same over states with β > 0 alone, where values are used; None without any."""
 
     def __repr__(self) -> str:
         verdict = "converges" if self.stable else "diverges"
@@ -118,7 +119,7 @@ def compare(
     *,
     lambda_: ArrayLike | None = None,
 ) -> list[Diagnosis]:
-    """Diagnose several rules at little more cost than one; `report` shows them side by side.
+    """Diagnose several rules at little more cost than one; `report` compares them in one table.
 
     Parameters
     ----------
@@ -139,17 +140,16 @@ def compare(
 def diagnoses(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[Diagnosis]:
-    """Diagnose each rule; what they share is computed once."""
+    """Diagnose each rule; shared results are computed once."""
     rules = as_rules(rules)
-    lost = bootstrapping.lost(np.ones(bootstrapping.process.states))
     return [
-        _diagnose(bootstrapping, features, update, update.weights * lost)
+        _diagnose(bootstrapping.by(update.rule), features, update)
         for update in expected_updates(bootstrapping, features, rules)
     ]
 
 
 def as_rules(given: Any) -> list[Rule]:
-    """Return one or more rules, or refuse what is none."""
+    """Return one or more rules, checked to be rules."""
     try:
         rules = [as_rule(rule) for rule in given]
     except TypeError:
@@ -160,9 +160,10 @@ def as_rules(given: Any) -> list[Rule]:
 
 
 def _diagnose(
-    bootstrapping: Bootstrapping, features: Features, update: ExpectedUpdate, row_sums: Vector
+    bootstrapping: Bootstrapping, features: Features, update: ExpectedUpdate
 ) -> Diagnosis:
     """Diagnose one rule from its expected update."""
+    row_sums = update.weights * bootstrapping.lost_of_ones
     process = bootstrapping.process
     symmetric = (update.reduced + update.reduced.T) / 2
     definite = _is_positive_definite(symmetric)
@@ -205,7 +206,7 @@ def _preferred_error(
 
 
 def _is_positive_definite(symmetric: Dense) -> bool:
-    """Whether it is, decided after scaling to a unit diagonal: rare states are not rounding."""
+    """Whether the matrix is positive definite, after scaling to a unit diagonal."""
     diagonal = np.diag(symmetric)
     if (diagonal <= 0).any():
         return False
@@ -268,13 +269,13 @@ def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
 
 
 def as_diagnoses(given: Any) -> list[Diagnosis]:
-    """Return one or more diagnoses, or refuse what is none."""
+    """Return one or more diagnoses, checked to be diagnoses."""
     try:
         found = list(given)
     except TypeError:
         found = []
     if not found or not all(isinstance(one, Diagnosis) for one in found):
-        raise InputError(f"diagnoses is {short(given)}: give what diagnose or compare returned.")
+        raise InputError(f"diagnoses is {short(given)}: give results of diagnose or compare.")
     return found
 
 
@@ -307,7 +308,7 @@ def reason(d: Diagnosis) -> str:
 
 
 def remedies(d: Diagnosis) -> list[str]:
-    """Return what would fix it; empty if nothing needs fixing."""
+    """Return the remedy; empty if none is needed."""
     advice = []
     if d.eigenvalues.size and not d.positive_definite:
         advice.append(
@@ -388,7 +389,7 @@ def _fixed_point(d: Diagnosis) -> str:
 
 
 def _error(d: Diagnosis, error: float | None) -> str:
-    """A value error, or a dash; those of exact values are 0 but for rounding."""
+    """A value error, or a dash; rounding errors of exact values become 0."""
     if error is None or d.fixed_point is None:
         return "–"
     rounding = ROUNDING * np.abs(d.fixed_point).max()

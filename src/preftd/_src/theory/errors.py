@@ -45,7 +45,7 @@ def value_error(
     features : Features, or array or sparse matrix of shape (states, features)
     weights : array of shape (features,)
     over : array of shape (states,), optional
-        How much each state counts (default: its visits).
+        The weight of each state (default: its visits).
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _solve_gram(gram: Dense, target: Vector) -> Vector:
 
 
 def _state_weights(over: ArrayLike, process: MarkovRewardProcess) -> Vector:
-    """How much each state counts, scaled to sum to 1."""
+    """The weight of each state, scaled to sum to 1."""
     states = per_state("over", over, process.states)
     check_not_negative("over", states)
     total = float(states.sum())

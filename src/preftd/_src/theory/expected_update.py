@@ -3,7 +3,7 @@
     A = Φᵀ diag(d∘ḡ) (I − P^β) Φ + Σ_s (d∘ḡ)(s) Σ_s              (Lemma 1, appendix form)
     b = Φᵀ diag(d∘ḡ) (I − PγC)⁻¹ r
 
-Φ holds the mean features. The last term of A is there if features are random, drawn afresh at each
+Φ holds the mean features. The last term of A is present if features are random, drawn at each
 visit with covariance Σ_s: the trace of an update at s contains the same noisy φ as the prediction.
 
 States with weight 0 have no effect. If the features of the others do not span all directions, w is
@@ -25,7 +25,7 @@ from preftd.rules import Rule
 from preftd.tasks import Features, MarkovRewardProcess
 
 _BLOCK = 1 << 22
-"""How many numbers are computed at a time, to bound the memory."""
+"""The number of entries computed at a time, to bound the memory."""
 
 
 class KeyMatrix(NamedTuple):
@@ -36,7 +36,7 @@ class KeyMatrix(NamedTuple):
 
 
 class NoFixedPointError(ArithmeticError):
-    """No weights make the expected update 0, or by accident infinitely many do."""
+    """No weights make the expected update 0, or infinitely many do."""
 
 
 @final
@@ -79,20 +79,22 @@ class ExpectedUpdate:
 def expected_updates(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[ExpectedUpdate]:
-    """Return the expected update of each rule; what they share is computed once."""
-    process = bootstrapping.process
+    """Return the expected update of each rule; shared results are computed once."""
+    process, own = bootstrapping.process, [bootstrapping.by(rule) for rule in rules]
     weights = [process.visits * bootstrapping.gain(rule) for rule in rules]
-    reward = bootstrapping.reward_until_bootstrap()
     matrices = [features.mean_covariance(w) for w in weights]
+    distinct = {id(one): one for one in own}
+    rewards = {name: one.reward_until_bootstrap() for name, one in distinct.items()}
     block = max(1, _BLOCK // process.states)
     for first in range(0, features.size, block):
         columns = slice(first, first + block)
-        lost = bootstrapping.lost(features.columns(columns))
-        for matrix, weight in zip(matrices, weights, strict=True):
-            matrix[:, columns] += features.transposed_times(weight[:, None] * lost)
+        shown = features.columns(columns)
+        lost = {name: one.lost(shown) for name, one in distinct.items()}
+        for matrix, weight, one in zip(matrices, weights, own, strict=True):
+            matrix[:, columns] += features.transposed_times(weight[:, None] * lost[id(one)])
     updates = []
-    for rule, weight, matrix in zip(rules, weights, matrices, strict=True):
-        key = KeyMatrix(matrix, features.transposed_times(weight * reward))
+    for rule, weight, matrix, one in zip(rules, weights, matrices, own, strict=True):
+        key = KeyMatrix(matrix, features.transposed_times(weight * rewards[id(one)]))
         updates.append(ExpectedUpdate(rule, weight, key, *span(features, weight > 0)))
     return updates
 
@@ -181,7 +183,7 @@ def fixed_point(
 ) -> Vector:
     """Return the weights at which the expected update is 0, the smallest if there are many.
 
-    That they exist does not mean that the rule converges to them: see `diagnose`.
+    The rule need not converge to them: see `diagnose`.
 
     Parameters
     ----------

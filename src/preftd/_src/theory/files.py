@@ -1,6 +1,6 @@
 """Problems in files: TOML for small chains, NPZ for large ones; never pickle.
 
-Both hold the tables in `NAMES`. In NPZ, a sparse table is four arrays (CSR): NAME_data,
+Both contain the tables in `NAMES`. In NPZ, a sparse table is four arrays (CSR): NAME_data,
 NAME_indices, NAME_indptr and NAME_shape, as `save_problem` writes them.
 """
 
@@ -46,7 +46,7 @@ NAMES = {
     "covariance": "of random features: n, n × k or n × k × k (default: not random)",
     "start": "probabilities of the first state (default: the stationary distribution)",
 }
-"""The tables that a file may hold, and their shapes."""
+"""The tables of a file, and their shapes."""
 
 _SPARSE_PARTS = ("data", "indices", "indptr", "shape")
 
@@ -107,7 +107,7 @@ def save_problem(path: str | os.PathLike[str], **tables: MatrixLike) -> None:
     path : path
         A file ending in .npz; one that `save_problem` wrote is replaced.
     **tables : array or scipy.sparse matrix
-        Named as in `NAMES`; `lambda_` stands for lambda.
+        Named as in `NAMES`; `lambda_` is written as lambda.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def _read_npz(path: Path) -> Mapping[str, Any]:
 
 
 def _shown(path: Path) -> str:
-    """The whole path on one line; its end says most."""
+    """The whole path on one line."""
     return printable(str(path)).replace("\n", "\\n")
 
 

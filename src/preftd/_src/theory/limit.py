@@ -1,9 +1,9 @@
-"""Where weights end up with small step sizes: the error in the limit, and the noise around it.
+"""Limits of weights with small step sizes: the error in the limit, and the noise around it.
 
 With decreasing step sizes, a method that converges reaches the error at the fixed point of the
 expected update. A constant step size α adds noise. Where the weights give the true values, TD
-errors have mean 0 given the past. The covariance of updates is then that of single ones, and that
-of the weights, S per unit of step size, follows:
+errors have mean 0 given the past. The covariance of updates is then that of single updates, and
+determines S, the covariance of weights per unit of step size:
 
     G = E[δ_t² e_t e_tᵀ] = Σ_s E[δ² | s] E[e eᵀ; s]            covariance of updates
     A S + S Aᵀ = G,        Cov(w) ≈ α S
@@ -20,7 +20,7 @@ from scipy.linalg import solve_continuous_lyapunov
 
 from preftd._src.arrays import Dense, InputError, Vector, as_dense, check_unit_interval
 from preftd._src.preferences.signal import as_task
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.theory.bootstrapping import Bootstrapping
 from preftd._src.theory.diagnose import Diagnosis, diagnoses
 from preftd._src.theory.expected_update import ExpectedUpdate, expected_updates
@@ -38,7 +38,7 @@ def limit(task: Task, rule: Rule, preference: Any) -> float:
     task : Task
     rule : Rule
     preference : float, array of shape (states,), or Signal
-        One that depends on the state alone.
+        A preference that depends on the state alone.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def limit(task: Task, rule: Rule, preference: Any) -> float:
 
 
 def limits(task: Task, rules: Sequence[Rule], preference: Any) -> list[float]:
-    """Return the limits of several rules; what they share is computed once.
+    """Return the limits of several rules; shared results are computed once.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _error(task: Task, found: Diagnosis) -> float:
 
 
 _ROUNDING = 1e-9
-"""Values that differ by less, relative to the largest, are the same."""
+"""Values that differ by less, relative to the largest, count as equal."""
 
 
 def weight_noise(task: Task, rule: Rule, preference: Any) -> Dense:
@@ -96,11 +96,11 @@ def weight_noise(task: Task, rule: Rule, preference: Any) -> Dense:
     Parameters
     ----------
     task : Task
-        On-policy, with features that are fixed and can represent its values.
+        An on-policy task with fixed features that can represent its values.
     rule : Rule
-        One without interest, so that its gain depends on the state alone.
+        A rule without interest, whose gain depends on the state alone.
     preference : float, array of shape (states,), or Signal
-        One that depends on the state alone.
+        A preference that depends on the state alone.
 
     Returns
     -------
@@ -123,24 +123,26 @@ def weight_noise(task: Task, rule: Rule, preference: Any) -> Dense:
     _check_represented(task, update)
     shown = update.determined
     with np.errstate(over="ignore", invalid="ignore"):
-        noise = shown.T @ update_noise(task, bootstrapping.gain(rule), beta) @ shown
+        noise = (
+            shown.T @ update_noise(task, bootstrapping.gain(rule), bootstrapped(rule, beta)) @ shown
+        )
     check_overflow(noise)
     return np.asarray(shown @ solve_continuous_lyapunov(update.reduced, noise) @ shown.T)
 
 
-def update_noise(task: Task, gain: Vector, beta: Vector) -> Dense:
+def update_noise(task: Task, gain: Vector, share: Vector) -> Dense:
     """Return E[δ² e eᵀ] at the true values, shape (features, features).
 
-    Traces are e_t = c_t γ_t e_{t−1} + g_t φ_t with c = 1 − β, so with m(s) = E[e; s], earlier(s) =
-    E[γ_t e_{t−1}; s_t = s] and u(s) the sum of all later E[δ²] that a trace of 1 at s is
-    multiplied with,
+    Traces are e_t = c_t γ_t e_{t−1} + g_t φ_t with c = 1 − share, so with m(s) = E[e; s],
+    earlier(s) = E[γ_t e_{t−1}; s_t = s] and u(s) the sum of all later E[δ²] weighted by a trace
+    that is 1 at s,
 
         m = c earlier + d g φ,        u(s) = E[δ² | s] + Σ_s' P(s, s') (γ c(s'))² u(s')
         E[δ² e eᵀ] = Σ_s u(s) (d g² φ φᵀ + g c (earlier φᵀ + φ earlierᵀ))(s)
 
     """
     kept, visits = as_dense(task.process.discounted_transition), task.process.visits
-    features, carried = task.features.columns(slice(None)), 1 - beta
+    features, carried = task.features.columns(slice(None)), 1 - share
     identity = np.eye(task.states)
     trace = np.linalg.solve(
         identity - carried[:, None] * kept.T, (visits * gain)[:, None] * features
@@ -173,7 +175,7 @@ def _check(task: Task, rule: Rule) -> None:
 
 
 def _check_represented(task: Task, update: ExpectedUpdate) -> None:
-    """Refuse weights that tend to other values than the true ones where they are updated."""
+    """Refuse features with which updated states do not reach their true values."""
     missed = np.abs(task.features.predict(update.fixed_point) - task.values)[update.weights > 0]
     if missed.max(initial=0.0) > _ROUNDING * max(1.0, np.abs(task.values).max()):
         raise InputError(

@@ -20,16 +20,16 @@ where the stretch ends,
 solve six linear systems in the hidden states, with I − P, I − γP and I − γ²P.
 
 **The other views** learn while hidden states are crossed. A node is a state and the preferred state
-x before it, along which the trace points. With what is still to be added along x, η, and α with the
-gain of preferred states, (1, w, η) moves linearly:
+x before it, along which the trace points. With η, the pending amount along x, and α including the
+gain of preferred states, (1, w, η) changes linearly:
 
     arriving in z                w' = w + (η + γ α w·z) x         (γ = 1 if there are hidden states)
                                  η' = −α w'·z, or true online in a hidden z, −α w·z
     leaving                      η'' = η' + α r, and x is z from then on if z is preferred
     at the end                   w'' = w' + η'' x
 
-What hidden states show is normal. E[U ⊗ U] has powers up to the fourth of it, which are right for
-three points a feature.
+Features of hidden states are normal. E[U ⊗ U] has their powers up to the fourth, which three points
+per feature reproduce.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from preftd._src.tasks.stationary import stationary_distribution
 from preftd.tasks import Task
 
 MOST = 50_000
-"""The most moments that are solved for."""
+"""The largest number of moments in a system."""
 LARGEST = 1e12
-"""Of a solution Y of Y = map(Y) + I: with larger ones, rounding leaves fewer than four digits."""
+"""The largest solution Y of Y = map(Y) + I: beyond it, rounding leaves fewer than four digits."""
 
 
 def check_count(states: int, width: int) -> None:
@@ -64,7 +64,7 @@ def check_count(states: int, width: int) -> None:
 
 
 def check_digits(enough: bool) -> None:
-    """Refuse moments of which rounding leaves no digits."""
+    """Refuse moments that rounding would spoil."""
     if not enough:
         raise InputError(
             "some weights move too slowly for their moments to be computed: use features of about "
@@ -73,20 +73,20 @@ def check_digits(enough: bool) -> None:
 
 
 def check_overflow(*found: ArrayLike) -> None:
-    """Refuse what is not finite."""
+    """Refuse moments that are not finite."""
     if not all(np.isfinite(one).all() for one in found):
         raise InputError("the moments of the weights overflow: use smaller rewards or features.")
 
 
 class MomentMaps(NamedTuple):
-    """Maps of vectors that hold n matrices M_s of shape (width, width), one after the other."""
+    """Linear maps of n matrices M_s of shape (width, width), as one vector."""
 
     visits: Vector
     """E[1; s], shape (n,)."""
     steps: Any
-    """To the same after a step: a sparse matrix of shape (n width², n width²)."""
+    """The moments after a step: a sparse matrix of shape (n width², n width²)."""
     ends: Any
-    """To a matrix in proportion to E[ŵ ŵᵀ] after an episode, shape (width², n width²)."""
+    """A multiple of E[ŵ ŵᵀ] after an episode, shape (width², n width²)."""
 
 
 def long_run(maps: MomentMaps) -> Dense | None:
@@ -126,7 +126,7 @@ class PreferredChain(NamedTuple):
     visits: Vector
     """Shares of the steps of this chain, shape (m,)."""
     one: Dense
-    """Shape (m, m + 1), as all that follow."""
+    """Shape (m, m + 1), like all that follow."""
     discount: Dense
     discount_squared: Dense
     reward: Dense
@@ -195,7 +195,7 @@ def held_maps(chain: PreferredChain, phi: Dense, alpha: float, centre: Vector) -
     alpha : float
         The step size times the gain of preferred states.
     centre : array of shape (features,)
-        Near the weights, so that differences lose no digits.
+        A point near the weights, so that differences lose no digits.
 
     """
     count, width = len(phi), phi.shape[1] + 1
@@ -237,20 +237,20 @@ def _held_map(
 
 
 MOST_FEATURES = 7
-"""Of random hidden states: 3⁷ points for each."""
+"""The most features with random hidden states, which need 3⁷ points each."""
 
 
 class Learning(NamedTuple):
     """How weights move."""
 
     view: str
-    """Backward or true online, as users type it."""
+    """The name of the view, backward or true online."""
     alpha: float
     """The step size times the gain of preferred states."""
     moving: NDArray[np.bool_]
-    """Which weights move, shape (features,)."""
+    """Whether each weight moves, shape (features,)."""
     centre: Vector
-    """Near these weights, so that differences lose no digits, shape (moving features,)."""
+    """A point near the weights, so that differences lose no digits, shape (moving features,)."""
 
 
 def online_maps(task: Task, chain: PreferredChain, learning: Learning) -> MomentMaps:
@@ -283,7 +283,7 @@ def online_maps(task: Task, chain: PreferredChain, learning: Learning) -> Moment
 
 
 def _outcomes(task: Task, state: int) -> list[tuple[float, int, float, float]]:
-    """Probability, next state (−1: the end), reward and its spread of all that can happen."""
+    """Probability, next state (−1: the end), reward and its spread of all outcomes."""
     rows = task.outcomes
     here = np.flatnonzero(rows.state == state)
     chances = rows.probability[here] * task.policy[state, rows.action[here]]
@@ -293,7 +293,7 @@ def _outcomes(task: Task, state: int) -> list[tuple[float, int, float, float]]:
 
 
 def _together(count: int, moves: list[tuple[int, int, Dense]], ends: list[Dense]) -> MomentMaps:
-    """The maps of all nodes, and how often each is visited."""
+    """The maps of all nodes, and their shares of visits."""
     size = len(ends[0])
     row, column = (np.repeat(np.arange(size), size), np.tile(np.arange(size), size))
     rows = np.concatenate([j * size + row for j, _, _ in moves])
@@ -310,7 +310,7 @@ def _together(count: int, moves: list[tuple[int, int, Dense]], ends: list[Dense]
 
 @final
 class _Arrivals:
-    """E[U ⊗ U] of all that happens, for vectors (1, w − centre, η), shape (size², size²)."""
+    """E[U ⊗ U] over all outcomes, for vectors (1, w − centre, η), shape (size², size²)."""
 
     def __init__(self, task: Task, chain: PreferredChain, learning: Learning) -> None:
         self._task, self._preferred = task, chain.states
@@ -323,7 +323,7 @@ class _Arrivals:
         return np.asarray(self._task.features.rows(np.array([state]))[0, self._moving])
 
     def _value(self, x: Dense) -> Dense:
-        """What gives w·x, for x of shape (points, features)."""
+        """The row vector that gives w·x, for x of shape (points, features)."""
         return np.column_stack([x @ self._centre, x, np.zeros(len(x))])
 
     def _along(self, state: int) -> Vector:
@@ -366,7 +366,7 @@ class _Arrivals:
         return _squared(one[None], np.ones(1))
 
     def ended(self, before: int) -> Dense:
-        """At the end: what is pending is added."""
+        """At the end: pending updates are added."""
         one = np.eye(self.size) + np.outer(self._along(before), self._pending())
         return _squared(one[None], np.ones(1))
 

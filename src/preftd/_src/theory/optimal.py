@@ -9,24 +9,25 @@ from preftd._src.tasks.task import as_task, changed
 from preftd.tasks import Outcomes, Task
 
 _ROUNDING = 1e-12
-"""An action is better only by more than this share of the largest value."""
+"""An action is better only if the gain exceeds this share of the largest value."""
 
 
 def optimal(task: Task) -> Task:
     """Return the same task with an optimal policy, found by policy iteration.
 
-    The policy knows the state, also where it is hidden. So its values are an upper bound for those
-    of any learner, which is reached if actions in hidden states do not matter.
+    The policy knows the state, also where it is hidden. So its values are an upper bound for any
+    learner, which is tight if actions in hidden states do not matter.
 
     Parameters
     ----------
     task : Task
-        Its own policy is where the iteration starts.
+        The iteration starts from its own policy.
 
     Returns
     -------
     Task
-        With the same name. Its `policy` has one action per state, its `values` are the best ones.
+        The same task, whose `policy` has one action per state, and whose `values` are the best
+        ones.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def optimal(task: Task) -> Task:
 
 
 def action_values(outcomes: Outcomes, discount: float, values: Vector) -> Dense:
-    """Return the expected reward of each action plus the discounted value of what follows.
+    """Return the expected reward of each action plus the discounted value of the next state.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def action_values(outcomes: Outcomes, discount: float, values: Vector) -> Dense:
     array of shape (states, actions)
 
     """
-    instance("outcomes", outcomes, Outcomes, "those of a task, task.outcomes")
+    instance("outcomes", outcomes, Outcomes, "the outcomes of a task, task.outcomes")
     discount = unit("discount", discount)
     given = vector_of("values", values, outcomes.states)
     following = np.where(outcomes.ends, 0.0, given[outcomes.next_state])

@@ -1,7 +1,7 @@
-"""Where weights end up at a constant step size: their exact mean, covariance and error.
+"""Weights at a constant step size in the long run: exact mean, covariance and error.
 
 With β ∈ {0, 1} and no gain where β = 0, each step of learning is a random linear map of (1, w),
-which depends on the past by the state, and by the preferred state before it. So the moments of the
+which depends on the past through the state and the previous preferred state. So the moments of the
 weights solve a linear system: see `moments`.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from preftd._src.arrays import Dense, InputError, Vector, number
 from preftd._src.names import nearest
 from preftd._src.preferences.signal import as_task
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.theory.crossing import VIEWS, CrossingView
 from preftd._src.theory.moments import (
     MOST_FEATURES,
@@ -58,21 +58,21 @@ class SteadyState(NamedTuple):
 def steady_state(
     task: Task, rule: Rule, preference: Any, step_size: float, view: CrossingView = "held"
 ) -> SteadyState:
-    """Return what a linear learner tends to at a constant step size, exactly.
+    """Return the exact long-run weights of a linear learner at a constant step size.
 
     Parameters
     ----------
     task : Task
         On-policy, with episodes that end; the features of preferred states are not random.
     rule : Rule
-        PTD, or TD if all states are preferred: one whose gain depends on the state alone, and is 0
-        at hidden states.
+        PTD, or TD if all states are preferred. The gain depends on the state alone, and is 0 at
+        hidden states.
     preference : float, array of shape (states,), or Signal
         One that depends on the state alone, and is 0 or 1.
     step_size : float
     view : "held", "backward" or "true_online"
-        The view of the learner; the paper's Algorithm 1 is backward. The views that learn while
-        hidden states are crossed need a discount of 1, and at most 7 features.
+        The view of the learner; the paper's Algorithm 1 is backward. Views that learn in hidden
+        states need a discount of 1, and at most 7 features.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def _extrapolated(
 ) -> Dense | None:
     """Moments at a step size whose own system is singular to rounding.
 
-    Those around the fixed point are α (s_0 + s_1 α), but for a share of α², so that two small step
+    Around the fixed point they are α (s_0 + s_1 α), up to a relative error of α², so two small step
     sizes determine them.
     """
     near, far = moments(small), moments(2 * small)
@@ -170,7 +170,10 @@ def _fixed_point(chain: PreferredChain, phi: Dense) -> Vector:
 
 
 def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, float]:
-    """β of each state, and the gain of preferred ones; what has no such steady state is refused."""
+    """β of each state, and the gain of preferred ones.
+
+    Refuses a task or rule without such a steady state.
+    """
     as_rule(rule)
     if as_task(task).off_policy or not task.episodic:
         raise InputError("the task is off-policy or has no end: give one that is neither.")
@@ -183,6 +186,8 @@ def _checked(task: Task, rule: Rule, preference: Any) -> tuple[Vector, float]:
         raise InputError("preference is 0 everywhere: give 1 for some states.")
     if rule.interest is not None:
         raise InputError(f"the gain of {rule.name} depends on the past: use PTD.")
+    if not np.array_equal(bootstrapped(rule, beta), beta):
+        raise InputError(f"{rule.name} does not bootstrap by β: use PTD.")
     gain = rule.gain(beta, np.zeros_like(beta), np.zeros_like(beta))
     if gain[beta == 0].any():
         raise InputError(f"{rule.name} has a gain at hidden states: use PTD.")
@@ -197,7 +202,7 @@ def _check_online(task: Task, hidden: NDArray[np.bool_], phi: Dense) -> None:
             'in hidden states: use view="held".'
         )
     if phi.shape[1] > MOST_FEATURES:
-        raise InputError(f'{phi.shape[1]} features are more than {MOST_FEATURES}: use view="held".')
+        raise InputError(f'{phi.shape[1]} features exceed {MOST_FEATURES}: use view="held".')
 
 
 def _check_features(task: Task, chain: PreferredChain, phi: Dense) -> None:
@@ -205,7 +210,9 @@ def _check_features(task: Task, chain: PreferredChain, phi: Dense) -> None:
     _, _, fresh = task.features.codes()
     if fresh[chain.states].any():
         state = int(chain.states[np.argmax(fresh[chain.states])])
-        raise InputError(f"what state {state} shows is random, but its β is 1: give it a β of 0.")
+        raise InputError(
+            f"the features of state {state} are random, but its β is 1: give it a β of 0."
+        )
     size = phi.shape[1]
     if np.linalg.matrix_rank(phi) < size:
         raise InputError(

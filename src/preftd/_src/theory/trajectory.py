@@ -27,7 +27,7 @@ from preftd._src.arrays import (
     short,
     vector_of,
 )
-from preftd._src.rules.rule import as_rule
+from preftd._src.rules.rule import as_rule, bootstrapped
 from preftd._src.theory.bootstrapping import as_process, expected_gain
 from preftd._src.theory.expected_update import KeyMatrix
 from preftd.rules import Rule, as_beta
@@ -78,7 +78,7 @@ def mean_trajectory(
 
 def _as_key(given: Any) -> KeyMatrix:
     """A and b, checked to fit together."""
-    instance("key", given, KeyMatrix, "what key_matrix returned")
+    instance("key", given, KeyMatrix, "the result of key_matrix")
     key = KeyMatrix(as_array("key.A", given.A), as_array("key.b", given.b))
     if key.b.ndim != 1 or not key.b.size or key.A.shape != (key.b.size, key.b.size):
         raise InputError(
@@ -113,7 +113,7 @@ def key_matrices_over_time(
     *,
     lambda_: ArrayLike | None = None,
 ) -> Iterator[KeyMatrix]:
-    """Yield E[A_t], E[b_t] for t = 0, 1, … without end, from the start and an empty trace.
+    """Yield E[A_t], E[b_t] for t = 0, 1, …, from the start and an empty trace.
 
     They converge to `key_matrix` if the chain is aperiodic, with a finite sum of distances
     (Lemma 5).
@@ -132,6 +132,7 @@ def key_matrices_over_time(
         )
     features = Features.of(features, process.states)
     preference = as_beta(beta, lambda_, (process.states,))
+    share = bootstrapped(rule, preference)
     kept, mean = process.discounted_transition, features.columns(slice(None))
     one_step = mean - kept @ mean
     visits = process.start
@@ -145,7 +146,7 @@ def key_matrices_over_time(
             return past
 
         weights = visits * expected_gain(rule, preference, visits, accumulate)
-        trace = (1 - preference)[:, None] * (kept.T @ trace) + weights[:, None] * mean
+        trace = (1 - share)[:, None] * (kept.T @ trace) + weights[:, None] * mean
         noise = features.mean_covariance(weights)
         yield KeyMatrix(trace.T @ one_step + noise, trace.T @ process.reward)
         visits = np.asarray(process.transition.T @ visits)

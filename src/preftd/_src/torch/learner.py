@@ -1,11 +1,12 @@
-"""A learner around a module: one transition at a time, or a stream; and its specification."""
+"""A learner around a module, for transitions or streams, and its specification."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, SupportsIndex, final
+from threading import RLock
+from typing import Any, ClassVar, Self, SupportsIndex, final
 
 import numpy as np
 import torch
@@ -18,7 +19,8 @@ from preftd._src.learners.custom import Lanes
 from preftd._src.learners.step_size import as_fixed_sizes
 from preftd._src.learners.steps import Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES, Given, Pair, Transition
-from preftd._src.names import is_text, nearest
+from preftd._src.learners.views import check_view, in_view_of, known_view
+from preftd._src.names import is_text
 from preftd._src.randomness import generator
 from preftd._src.tasks.scored import Scored
 from preftd._src.torch.modules import (
@@ -42,6 +44,7 @@ class ModuleLearner:
     def __init__(
         self,
         module: nn.Module,
+        rule: Rule,
         optimiser: Any,
         view: str | None,
         bounded: bool,
@@ -49,7 +52,7 @@ class ModuleLearner:
         streams: int | None = None,
     ) -> None:
         self.module = as_module(module)
-        self.optimiser = optimiser_for(module, optimiser, view, bounded, streams)
+        self.optimiser = optimiser_for(module, rule, optimiser, view, bounded, streams)
         self.view = "held" if isinstance(self.optimiser, HeldSGD) else "backward"
         self.bounded = self.optimiser.bounded
         self._shape = input_shape(module, size)
@@ -72,15 +75,16 @@ class ValueLearner(ModuleLearner, StreamLearner):
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     optimiser : float, TraceSGD or HeldSGD
-        The step size; or an optimiser for ``module.parameters()``, which then says the view.
-    view : {"backward", "held"}
-        When weights move: at every step, or when a trusted state is reached.
+        The step size; or an optimiser for ``module.parameters()``, which then decides the view.
+    view : {"held", "backward"}, optional
+        When weights move: when a trusted state is reached, or at every step (default: that of the
+        rule, held for PTD).
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``.
     preference : number, function or Signal, optional
-        Where β comes from if a call does not say it.
+        The source of β if a call does not pass it.
     size : int or tuple of int
-        The shape of an input (default: that of the first layer, if it is linear).
+        The shape of an input (default: from the first layer, if it is linear).
 
     Examples
     --------
@@ -105,7 +109,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
         preference: Any = None,
         size: int | tuple[int, ...] | None = None,
     ) -> None:
-        ModuleLearner.__init__(self, module, optimiser, view, bounded, size)
+        ModuleLearner.__init__(self, module, rule, optimiser, view, bounded, size)
         StreamLearner.__init__(self, int(np.prod(self._shape)), rule)
         self.preference = None if preference is None else as_preference(preference)
         self._holds, self._stepper = self.view == "held", Stepper(self._parts)
@@ -139,11 +143,12 @@ class ValueLearner(ModuleLearner, StreamLearner):
         rho: float = 1.0,
         truncated: bool = False,
         next_beta: float | None = None,
+        **unknown: Any,
     ) -> float:
-        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+        """Learn from one transition; bad input raises InputError and changes nothing.
 
-        The parameters, the held view and what is returned are those of `LinearLearner.update`. The
-        learner's own preference gives β if `beta` is left out.
+        Parameters, held view and result are as for `LinearLearner.update`. The learner's own
+        preference computes β if `beta` is omitted.
         """
         found: float = super().update(
             features,
@@ -155,6 +160,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
             rho=rho,
             truncated=truncated,
             next_beta=next_beta,
+            **unknown,
         )
         return found
 
@@ -207,7 +213,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Put everything back if something is raised, or weights are not finite: on its device."""
+        """Restore everything after an exception, or if weights are not finite."""
         before = self._follow_on, self._discount_t, self._reward_t, self.memory
         ahead = self._stepper.ahead
         try:
@@ -219,7 +225,7 @@ class ValueLearner(ModuleLearner, StreamLearner):
             raise
 
     def _beta(self, x: Any, beta: Any, rho: Any) -> tuple[Any, Any]:
-        """β of one step, and what the preference remembers."""
+        """β of one step, and the memory of the preference."""
         if beta is not None:
             return beta, None
         signal = self.preference
@@ -244,19 +250,19 @@ class ValueLearner(ModuleLearner, StreamLearner):
 @final
 @dataclass(frozen=True)
 class TorchModule:
-    """The specification of a module that learns in a study.
+    """The specification of a module for studies.
 
     Parameters
     ----------
     factory : callable
-        factory(size) gives a new module for inputs of so many features. It is called with the
-        random numbers of the seed, so that modules of one seed start alike.
-    view : {"backward", "held"}
-        When weights move.
+        factory(size) returns a new module for inputs of `size` features. It is called with the
+        random state of the seed, so modules of one seed have equal initial weights.
+    view : {"held", "backward"}, optional
+        When weights move (default: that of the rule, held for PTD).
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``.
     name : str
-        Its name in figures (default: that of the factory).
+        Its name in figures (default: the name of the factory).
 
     Examples
     --------
@@ -269,7 +275,7 @@ class TorchModule:
     """
 
     factory: Callable[[int], nn.Module]
-    view: str = "backward"
+    view: str | None = None
     bounded: bool = False
     name: str = ""
 
@@ -282,16 +288,20 @@ class TorchModule:
             raise InputError(
                 f"factory is {short(factory)}: give a function of size that makes a module."
             )
-        nearest("view", self.view, VIEWS)
+        check_view(self.view, VIEWS)
         object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
         if not is_text(self.name):
             raise InputError(f"name is {short(self.name)}: give a name, as text.")
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
         own = self.name or getattr(self.factory, "__name__", "module").strip("<>")
-        return f"{own}, {self.view}{', bounded' if self.bounded else ''}"
+        return ", ".join(filter(None, (own, self.view, "bounded" if self.bounded else "")))
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The specification, with the view of the rule if it names none."""
+        return in_view_of(rule, self)
 
     def learner(
         self, size: int, rule: Rule, step_size: float, seed: SupportsIndex = 0
@@ -305,7 +315,8 @@ class TorchModule:
         )
 
     def start(self, size: int, step_sizes: Any, seed: SupportsIndex) -> ModuleBatch:
-        """The modules of a seed, one for each step size; they start alike."""
+        """The modules of a seed, one for each step size, with equal initial weights."""
+        known_view(self)
         rule = TD()  # a study brings the coefficients of its own
         sizes = as_fixed_sizes("modules", step_sizes)
         return ModuleBatch([self.learner(size, rule, alpha, seed) for alpha in sizes], seed)
@@ -335,16 +346,20 @@ class ModuleBatch(Lanes):
 
 
 def _first_state(seed: SupportsIndex) -> torch.Tensor:
-    """The state of torch's random numbers that belongs to a seed."""
+    """The state of torch's random numbers for a seed."""
     number = int(generator("torch", whole("seed", seed)).integers(2**63))
     return torch.Generator().manual_seed(number).get_state()
 
 
+_TURN = RLock()
+"""Threads draw one after the other, because the whole process shares torch's random state."""
+
+
 @contextmanager
 def _drawing(state: torch.Tensor) -> Iterator[list[torch.Tensor]]:
-    """Draw from a separate random state, on one thread; the list then holds that state."""
+    """Draw from a separate random state, on one thread; the list then contains that state."""
     found, threads = [state], torch.get_num_threads()
-    with torch.random.fork_rng(devices=[]):
+    with _TURN, torch.random.fork_rng(devices=[]):
         torch.set_rng_state(state)
         torch.set_num_threads(1)
         try:

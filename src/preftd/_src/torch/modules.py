@@ -1,4 +1,4 @@
-"""A module as learners use it: inputs, values and gradients, its optimiser, and all it keeps."""
+"""A module for learners: inputs, values and gradients, its optimiser, and its state."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from torch.func import functional_call, grad_and_value, vmap
 
 from preftd._src.arrays import InputError, Vector, as_array, as_count, number, short
 from preftd._src.learners.transition import MOST_FEATURES, DivergedError, as_features, as_vector
+from preftd._src.learners.views import view_of
 from preftd._src.names import nearest
 from preftd._src.torch.sgd import HeldSGD, TraceSGD
+from preftd.rules import Rule
 
 
 def as_module(given: Any) -> nn.Module:
-    """The module, if it has something to learn, in float32 or float64."""
+    """The module, checked to have parameters in float32 or float64."""
     if not isinstance(given, nn.Module):
         raise InputError(f"module is {short(given)}: give a torch.nn.Module.")
     if any(map(nn.parameter.is_lazy, given.parameters())):
@@ -37,7 +39,7 @@ def values_of(module: Callable[[Tensor], Any], inputs: Tensor) -> Tensor:
     if not isinstance(found, Tensor) or found.shape not in ((len(inputs),), (len(inputs), 1)):
         shape = tuple(found.shape) if isinstance(found, Tensor) else short(found)
         raise InputError(
-            f"the module gave {shape} for {len(inputs)} inputs: let it give one value for each."
+            f"the module returned {shape} for {len(inputs)} inputs: let it return one for each."
         )
     return found.reshape(-1)
 
@@ -94,7 +96,7 @@ def stream_values(module: nn.Module, inputs: Tensor) -> tuple[Tensor, tuple[Tens
 
 
 def input_shape(module: nn.Module, size: Any) -> tuple[int, ...]:
-    """The shape of one input: as given, or that of the first layer if it is linear."""
+    """The shape of one input: as given, or from the first layer if it is linear."""
     if size is not None:
         sides = size if isinstance(size, tuple | list) and size else (size,)
         return tuple(as_count("size", side, 1, MOST_FEATURES) for side in sides)
@@ -111,7 +113,7 @@ def input_shape(module: nn.Module, size: Any) -> tuple[int, ...]:
 def as_input(
     name: str, given: Any, shape: tuple[int, ...], rows: bool = False, finite: bool = True
 ) -> NDArray[Any]:
-    """One input as an array of floats, or several in rows where they are asked for."""
+    """One input as an array of floats, or several in rows if allowed."""
     if isinstance(given, Tensor):
         given = given.detach().cpu().numpy()
     if len(shape) == 1:
@@ -136,9 +138,14 @@ VIEWS: dict[str, Any] = {"backward": TraceSGD, "held": HeldSGD}
 
 
 def optimiser_for(
-    module: nn.Module, given: Any, view: Any, bounded: Any, streams: int | None = None
+    module: nn.Module,
+    rule: Rule,
+    given: Any,
+    view: Any,
+    bounded: Any,
+    streams: int | None = None,
 ) -> TraceSGD | HeldSGD:
-    """The optimiser of so many streams that was given, or one with the step size given."""
+    """The given optimiser, checked to have `streams` streams, or one with the given step size."""
     if isinstance(given, TraceSGD | HeldSGD):
         if view is not None or bounded is not False:
             raise InputError("view and bounded are the optimiser's: leave them out.")
@@ -150,7 +157,7 @@ def optimiser_for(
             f"optimiser is {type(given).__name__}: give a step size, TraceSGD or HeldSGD, whose "
             "steps follow traces."
         )
-    view = "backward" if view is None else view
+    view = view_of(rule, view)
     nearest("view", view, VIEWS)
     try:
         lr = number("optimiser", given)
@@ -166,7 +173,7 @@ def optimiser_for(
 
 @final
 class Parts:
-    """Weights, buffers, traces and what is pending."""
+    """Weights, buffers, traces and pending updates."""
 
     def __init__(self, module: nn.Module, optimiser: TraceSGD | HeldSGD) -> None:
         self.module, self.optimiser = module, optimiser
@@ -191,7 +198,7 @@ class Parts:
             return float(values_of(self.module, as_tensor(x, self.weights[0])[None])[0])
 
     def tensors(self) -> dict[str, Tensor]:
-        """All of them as they are."""
+        """All of them, not copied."""
         found: dict[str, Tensor] = {}
         for name, tensor in (*self.module.named_parameters(), *self.module.named_buffers()):
             found[f"module.{name}"] = tensor
@@ -206,7 +213,7 @@ class Parts:
 
     @torch.no_grad()
     def put(self, copies: Mapping[str, Tensor]) -> None:
-        """Write back what `copies` gave."""
+        """Restore the result of `copies`."""
         for name, tensor in self.tensors().items():
             tensor.copy_(copies[name])
 
@@ -215,7 +222,7 @@ class Parts:
         return {name: copy.cpu().numpy() for name, copy in self.copies().items()}
 
     def put_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Write back what `arrays` gave."""
+        """Restore the result of `arrays`."""
         self.put({name: as_tensor(arrays[name], kept) for name, kept in self.tensors().items()})
 
     def check_finite(self) -> None:
@@ -226,7 +233,7 @@ class Parts:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Put everything back if something is raised, or is not finite afterwards."""
+        """Restore everything after an exception, or if something is not finite afterwards."""
         before = self.copies()
         try:
             yield

@@ -1,4 +1,4 @@
-"""What trace optimisers share: parameters in groups, traces of gradients, and bounded gains.
+"""Base of trace optimisers: parameters in groups, traces of gradients, and bounded gains.
 
 Lists of tensors are multiplied by a factor in place and fused. A factor is a float, or for N
 streams a tensor of shape (N,). Then each tensor that is not a weight has a first axis of N.
@@ -34,7 +34,7 @@ Factor: TypeAlias = float | Tensor
 
 
 def as_factor(name: str, given: Any, streams: int | None, like: Tensor) -> Factor:
-    """A finite number as a float; or for N streams, N of them as a tensor beside another one."""
+    """A finite number as a float; or for N streams, a tensor of N numbers like another one."""
     if streams is None:
         one = given if type(given) is float else number(name, _on_cpu(given))
         if not math.isfinite(one):
@@ -53,14 +53,14 @@ def fitting(factor: float, like: Tensor) -> float:
 
 
 def _on_cpu(given: Any) -> Any:
-    """A tensor as what NumPy takes; one number as a number, whatever its axes."""
+    """A tensor for NumPy; a single number as a number, whatever its axes."""
     if not isinstance(given, Tensor):
         return given
     return given.detach().reshape(()).cpu() if given.numel() == 1 else given.detach().cpu()
 
 
 def scale(tensors: list[Tensor], factor: Factor) -> None:
-    """Multiply tensors by the factor; 0 empties them, whatever they hold."""
+    """Multiply tensors by the factor; 0 empties them, even of NaN."""
     if isinstance(factor, Tensor):
         torch._foreach_mul_(tensors, [leading(factor, t) for t in tensors])
         for t in tensors:
@@ -117,32 +117,29 @@ Method = TypeVar("Method", bound=Callable[..., None])
 
 
 def eager(method: Method) -> Method:
-    """Let a method run without gradients, and as it is within what `torch.compile` compiles.
-
-    Its numbers are floats, for each of which it would be compiled anew.
-    """
+    """Run a method without gradients, and uncompiled: torch would recompile it for each float."""
     found: Any = _disable_dynamo(torch.no_grad()(method))  # loads the compiler when it is called
     return cast(Method, found)
 
 
 class Part(NamedTuple):
-    """A group of parameters while a step is taken."""
+    """A group of parameters during a step."""
 
     lr: float
     weights: list[Tensor]
     traces: list[Tensor]
     entered: list[Tensor]
-    """Those traces that a gradient enters."""
+    """The traces that a gradient enters."""
     slopes: list[Tensor]
     """The gradients."""
 
 
 class TraceOptimiser(torch.optim.Optimizer, ABC):
-    """Parameters with a trace each; optimisers say what moves along it."""
+    """Parameters with a trace each; optimisers define the update along it."""
 
     _options: ClassVar[tuple[str, ...]] = ("bounded", "streams")
     _kinds: ClassVar[tuple[str, ...]] = ("trace",)
-    """What is kept for each parameter."""
+    """State for each parameter."""
 
     def __init__(
         self, params: Iterable[Any], lr: float, bounded: bool, streams: int | None
@@ -166,15 +163,16 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
         gain: Any,
         gradients: Sequence[Tensor | None] | None = None,
     ) -> None:
-        """Take a step; there is no closure, since the TD error is known before.
+        """Take a step, without a closure, since the TD error is known before.
 
         Parameters
         ----------
         td_error, decay, gain : float, or arrays of shape (streams,)
-            δ_t, and the two numbers that the rule makes of β; tensors of one number are numbers.
+            δ_t, and the rule's decay and gain; tensors of one number are allowed.
         gradients : sequence of tensors, optional
             ∇v(x_t) in the order of the parameters, each of the shape of its parameter, or (streams,
-            ...) if there are many (default: what `backward` left in the parameters).
+            ...) if there are many (default: the gradients that `backward` stored in the
+            parameters).
 
         """
         names, given = ("td_error", "decay", "gain"), (td_error, decay, gain)
@@ -187,7 +185,7 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
 
     @abstractmethod
     def _use(self, delta: Factor, parts: Sequence[Part]) -> None:
-        """Multiply the traces by the TD error; each optimiser says what for."""
+        """Use the traces times the TD error; defined by each optimiser."""
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters, as `torch.optim.Optimizer` does; a group may have its own lr only."""
@@ -208,15 +206,15 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
                 self._kept(p, kind)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue from what `state_dict` gave; traces are copied."""
+        """Continue from a result of `state_dict`; traces are copied."""
         try:
             given = copy.deepcopy(dict(state_dict))
             self._check(given)
             super().load_state_dict(given)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"the state cannot be loaded ({short(str(error))}): give what state_dict of an "
-                "optimiser for the same parameters and streams gave."
+                f"the state cannot be loaded ({short(str(error))}): give the state_dict of an "
+                "optimiser for the same parameters and streams."
             ) from None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -247,7 +245,7 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
         return as_factor(name, given, self.streams, self.param_groups[0]["params"][0])
 
     def _kept(self, parameter: Tensor, name: str) -> Tensor:
-        """What the state holds for a parameter, zeros at first; of shape (streams, ...) if many."""
+        """The state of a parameter, zeros at first; of shape (streams, ...) with streams."""
         state = self.state[parameter]
         if name not in state:
             state[name] = parameter.new_zeros((*self._lead, *parameter.shape))
@@ -255,7 +253,7 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
         return kept
 
     def _advance(self, decay: Factor, gain: Factor, gradients: Sequence[Any] | None) -> list[Part]:
-        """Let e ← decay e + gain ∇v; gradients are those of parameters by default."""
+        """Compute e ← decay e + gain ∇v; gradients are those of parameters by default."""
         skip = isinstance(gain, float) and gain == 0
         given = self._gradients(gradients)
         read = iter([] if skip else self._read(given, gain))
@@ -311,7 +309,7 @@ class TraceOptimiser(torch.optim.Optimizer, ABC):
             if not read.isfinite().all():
                 raise InputError(
                     f"the gradient of parameter {i} is not finite: lower the step size, or leave "
-                    "out what has no derivative."
+                    "out functions without a derivative."
                 )
             found[i] = read
         return found

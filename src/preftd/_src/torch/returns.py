@@ -27,9 +27,9 @@ from preftd._src.torch.returns_autograd import (
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 FLAGS = frozenset(ORDER[5:])
 PLAIN = (Tensor, torch.nn.Parameter)
-"""Subclasses of tensors are left to operations of torch, which know what to do with them."""
+"""Subclasses of tensors use operations of torch."""
 LARGEST = 2**63
-"""Whole numbers are smaller, as those of tensors are."""
+"""The bound of integers, as in tensors."""
 
 
 def beta_returns(
@@ -115,7 +115,7 @@ def beta_advantages(
 
 
 def _computed(given: Sequence[Any], axis: int) -> Tensor:
-    """G_t − v(x_t), of arguments in `ORDER` as users give them."""
+    """G_t − v(x_t), from user arguments in `ORDER`."""
     if _is_plain(given):
         return compiled_returns(given, time_axis(axis, given[0].shape))
     pairs = zip(ORDER, given, strict=True)
@@ -142,7 +142,7 @@ def _computed(given: Sequence[Any], axis: int) -> Tensor:
 
 
 def _is_plain(given: Sequence[Any]) -> bool:
-    """Whether the kernels can take all as it is, as is usual: what follows would take longer."""
+    """Whether the kernels can use all arguments unchanged, the fast path for usual input."""
     reward = given[0]
     if type(reward) is not Tensor or reward.dtype not in KINDS or reward.is_nested or is_traced():
         return False
@@ -211,7 +211,7 @@ def _kind(tensors: Mapping[str, Tensor]) -> torch.dtype:
 
 
 def _is_fine(wide: list[Tensor], out: Tensor) -> bool:
-    """Whether all is finite and in range: one look at the device."""
+    """Whether all is finite and in range, with one synchronisation of the device."""
     fine = out.isfinite().all()
     for tensor in wide[3:5]:
         fine = fine & ((tensor >= 0) & (tensor <= 1)).all()

@@ -1,16 +1,16 @@
 """β-returns as functions that torch differentiates: by its operations, or compiled.
 
 The operations are for any device and dtype, and for derivatives of gradients. Kernels read arrays
-as those of `preftd.learners` do. L_t = ∂/∂G_t, the sum of what comes from above and of
-kept_{t−1} L_{t−1}, goes forward in time. From it follow the gradients: L_t for the reward, and the
-rest as
+like those of `preftd.learners`. L_t = ∂/∂G_t, the sum of the incoming gradient and kept_{t−1}
+L_{t−1}, is computed forward in time. From it follow the gradients: L_t for the reward, and the rest
+as
 
     value_tp1   L_t γ β                        (β = 1 where the step is cut, γ = 0 where it stops)
     beta_tp1    L_t γ (v(x_{t+1}) − G_{t+1})   (0 where it is cut or stops)
     discount    L_t (β v(x_{t+1}) + (1 − β) G_{t+1})
 
-The last two are seldom wanted, so that kernels of their own compute them from L_t and G afterwards.
-A value that is not finite was not read: its return takes its place, so that it pulls β nowhere.
+The last two are rarely needed, so separate kernels compute them from L_t and G afterwards.
+A value that is not finite was not read: its return replaces it, so its gradient for β is 0.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def by_operations(given: Sequence[Tensor], axis: int) -> Tensor:
 
 
 def is_traced() -> bool:
-    """Whether operations are recorded or transformed: tensors may hold no numbers then.
+    """Whether operations are traced or transformed: tensors may then have no numbers.
 
     `torch.compile`, `torch.func`, forward-mode differentiation, `torch.jit.trace`, and modes such
     as that of `make_fx` do so.
@@ -87,7 +87,7 @@ def is_traced() -> bool:
 
 
 def is_batched(tensor: Tensor) -> bool:
-    """Whether it stands for many, as in `torch.autograd.grad(..., is_grads_batched=True)`."""
+    """Whether it is a batch, as in `torch.autograd.grad(..., is_grads_batched=True)`."""
     functorch = torch._C._functorch
     return functorch.is_batchedtensor(tensor) or functorch.is_legacy_batchedtensor(tensor)
 
@@ -95,7 +95,7 @@ def is_batched(tensor: Tensor) -> bool:
 def as_tensors(
     given: Sequence[Tensor | float], shape: tuple[int, ...], kind: torch.dtype, device: torch.device
 ) -> list[Tensor]:
-    """Single numbers become tensors of that shape; tensors stay as they are."""
+    """Single numbers become tensors of that shape; tensors do not change."""
     return [
         one
         if isinstance(one, Tensor)
@@ -107,7 +107,7 @@ def as_tensors(
 
 
 def _signatures(floats: int, axes: int) -> list[Any]:
-    """Of a kernel that reads so many arrays of floats and two of flags, and writes two."""
+    """The signature of a kernel that reads arrays of floats and two of flags, and writes two."""
     return [
         void(
             *[read(kind, axes)] * floats,
@@ -174,7 +174,7 @@ def gradients_by_streams(
     for_reward: Floats,
     for_value: Floats,
 ) -> None:
-    """Write the gradients for reward and value, a stream after the other."""
+    """Write the gradients for reward and value, stream by stream."""
     streams, steps = for_reward.shape
     zero, one = for_reward.dtype.type(0), for_reward.dtype.type(1)
     kept = np.empty((TOGETHER, steps), for_reward.dtype)
@@ -206,7 +206,7 @@ def write_more(  # noqa: PLR0913, PLR0917  (arrays, not options)
     for_beta: Floats,
     for_discount: Floats,
 ) -> None:
-    """Write the gradients for β and discount of some steps; G is the return of the next of each."""
+    """Write the gradients for β and discount of some steps; G is the return of each next step."""
     zero, one = L.dtype.type(0), L.dtype.type(1)
     for k in range(L.size):
         share = one if cut[k] else b[k]
@@ -252,7 +252,7 @@ def more_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
     for_beta: Floats,
     for_discount: Floats,
 ) -> None:
-    """Write the gradients for β and discount, a stream after the other."""
+    """Write the gradients for β and discount, stream by stream."""
     streams, steps = L.shape
     later, ends = np.zeros(steps, L.dtype), np.empty(steps, np.bool_)
     for i in range(streams if steps else 0):
@@ -278,7 +278,7 @@ Given = Sequence[Tensor | float]
 
 
 class Prepared(NamedTuple):
-    """What was given, in the same memory, as the kernels read it."""
+    """The arguments in the same memory, in the layout of the kernels."""
 
     layout: Layout
     kind: np.dtype[Any]
@@ -365,7 +365,7 @@ def _compiled(above: Tensor, prepared: Prepared, needs: Sequence[bool]) -> list[
 def _by_operations(
     above: Tensor, given: Given, axis: int, needs: Sequence[bool]
 ) -> list[Tensor | None]:
-    """The same gradients, which torch differentiates again or computes for many at once."""
+    """The same gradients, for second derivatives and batches."""
     again = torch.is_grad_enabled()
     with torch.enable_grad():
         wide = as_tensors(given, above.shape, above.dtype, above.device)

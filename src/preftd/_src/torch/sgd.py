@@ -36,17 +36,17 @@ class TraceSGD(TraceOptimiser):
     Parameters
     ----------
     params : iterable
-        What `torch.optim.Optimizer` takes; a group may have its own `lr`.
+        Parameters or groups, as for `torch.optim.Optimizer`; a group may have its own `lr`.
     lr : float
         The step size α.
     bounded : bool
-        Whether gains are at most ``1 / (lr |∇v|²)``, as those of the learners in this library.
+        Whether gains are at most ``1 / (lr |∇v|²)``, as in the learners of this library.
     kappa : float, optional
         Scales a whole step down by ``lr κ max(|δ|, 1) |e|₁`` if that is above 1, as ObGD does;
         κ is 2 or 3 there.
     streams : int, optional
-        How many streams share the parameters, each with its own trace. Numbers of a step are then
-        tensors of shape (streams,), and what streams add to the weights is summed.
+        The number of streams that share the parameters, each with its own trace. Numbers of a step
+        are then tensors of shape (streams,), and the updates of streams are summed.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class TraceSGD(TraceOptimiser):
             move(part.weights, part.traces, part.lr * share, delta)
 
     def _share(self, delta: Factor, parts: Sequence[Part]) -> float:
-        """How much of a step is taken."""
+        """The share of a step that is taken."""
         if self.kappa is None:
             return 1.0
         along: Any = sum(part.lr * sizes(part.traces, self.streams) for part in parts)
@@ -104,7 +104,7 @@ class TraceSGD(TraceOptimiser):
 
 @final
 class HeldSGD(TraceOptimiser):
-    """Updates that are held back until a state is reached that is trusted.
+    """Updates that are held back until a trusted state is reached.
 
     ::
 
@@ -173,7 +173,7 @@ class HeldSGD(TraceOptimiser):
 
     @eager
     def release(self, beta: Any, last: Any = False) -> None:
-        """Apply a share of what is held back, on arriving in a state.
+        """Apply a share of the pending updates, on arriving in a state.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class HeldSGD(TraceOptimiser):
                 scale(pending, keep)
 
     def _keep(self, share: Factor, last: Any) -> Factor:
-        """What is left of P."""
+        """The rest of P."""
         if isinstance(share, Tensor):
             return (1 - share) * (1 - self._factor("last", last))
         return 0.0 if as_flag("last", last) else 1 - share

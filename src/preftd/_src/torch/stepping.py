@@ -1,15 +1,15 @@
 """A module and its optimiser, which learn one transition at a time, or one of each stream.
 
-In the held view, on arriving in x with the value v before what is pending is applied,
+In the held view, on arriving in x with the value v before pending updates are applied,
 
     P ← P + γ v e,   w ← w + α β P,   P ← (1 − β) P + (decay − γ (1 − β)) v e
 
 and then the step on r − v' with the value v' after it. The last term is 0 if ρ = 1. If β and gain
-are 0, x has no part in it. This is the held view of `preftd._src.learners.network.held`.
+are 0, x is ignored. This is the held view of `preftd._src.learners.network.held`.
 
 A batch of streams shares its weights, and its gradients are taken for all at once. A stream that
-has no step now keeps its trace, and adds nothing. Steps are written once: in numbers and flags for
-one stream, in arrays of them for many.
+has no step now keeps its trace, and adds nothing. Steps are written once, for numbers of one stream
+and for arrays of many.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Moment(NamedTuple):
     last: Where
     """Where an episode ends with this step."""
     end: Numbers
-    """β of what an episode shows last; 1 if it terminates."""
+    """β of the final observation of an episode; 1 if it terminates."""
     active: Where = True
     """Where a stream has a step now."""
 
@@ -82,7 +82,7 @@ class Moment(NamedTuple):
 
 @final
 class Stepper:
-    """Learns transitions; what changes is in its parts, and in `ahead`."""
+    """Learns transitions; its state is in its parts, and in `ahead`."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts, self._optimiser = parts, parts.optimiser
@@ -112,7 +112,7 @@ class Stepper:
         scale(traces, self._optimiser._factor("last", 1.0 - last))
 
     def _end(self, optimiser: HeldSGD, ahead: Numbers, share: Numbers, last: Where) -> None:
-        """Apply a share of what is pending, and drop the rest."""
+        """Apply a share of the pending updates, and drop the rest."""
         if np.any(ahead):
             optimiser.amend(ahead)
         optimiser.release(share, last)
@@ -180,7 +180,7 @@ class Stepper:
 
 
 def _seen(rows: Any, where: Where, other: float = 0.0) -> Any:
-    """Rows as they are where they have a part, else 0 or another number."""
+    """Rows where they are read, else 0 or another number."""
     if isinstance(where, bool):
         return rows if where else other
     return np.where(where.reshape(-1, *(1 for _ in rows.shape[1:])), rows, other)

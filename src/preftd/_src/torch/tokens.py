@@ -1,11 +1,11 @@
 """Advantages of the tokens that a policy wrote, among others that it did not.
 
-A response of a language-model agent holds tokens of the policy, which are trained, and tokens of
+A response of a language-model agent contains tokens of the policy, which are trained, and tokens of
 tools, of the environment and of padding, which are not: *masked* ones. Time passes at trained
 tokens only. With β = 0 and a discount of 1 into masked tokens, and β = 1 − λ and a discount of γ
 into trained ones, the β-return skips masked tokens: nothing is bootstrapped from their values, and
-the way across them costs nothing. Which tokens are trained is said by the mask, not by β: at λ = 1,
-β is 0 at trained tokens too.
+crossing them costs no discount. The mask, not β, says which tokens are trained: at λ = 1, β is 0 at
+trained tokens, too.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Turns(NamedTuple):
     Parameters
     ----------
     ids : tensor of int of shape (batch, tokens)
-        Equal for tokens of one turn; those of masked tokens are not read.
+        Equal for tokens of one turn; ignored at masked tokens.
     gamma, lam : float, or tensor of shape (), (batch, 1), (1, tokens) or (batch, tokens)
         γ and λ at the first trained token of a turn, instead of those of other tokens. λ = 0 means
         β = 1: earlier turns are judged by the value with which the next one begins.
     two_level : bool
         Estimate in two levels: first over turns, each represented by its last trained token, with
-        these γ and λ; then within each turn, which ends with what its last token got.
+        these γ and λ; then within each turn, which ends with the estimate of its last token.
 
     """
 
@@ -49,7 +49,7 @@ class Turns(NamedTuple):
 
 
 class TokenAdvantages(NamedTuple):
-    """What `token_advantages` returns, each of shape (batch, tokens) but for `dropped`.
+    """The result of `token_advantages`: each of shape (batch, tokens), except `dropped`.
 
     advantages     A of trained tokens, 0 elsewhere
     returns        what the critic should predict at trained tokens, 0 elsewhere
@@ -78,7 +78,7 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
     final_value: Tensor | None = None,
     masked_reward: MaskedReward = "carry",
 ) -> TokenAdvantages:
-    """Generalised advantage estimates of trained tokens, whatever stands between them.
+    """Generalised advantage estimates of trained tokens, whatever is between them.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
         True or 1 where a token is trained; False or 0 for tokens of tools, of the environment, and
         for padding on either side.
     gamma, lam : float, or tensor of shape (), (batch, 1), (1, tokens) or (batch, tokens)
-        γ and λ at a token say how earlier tokens look past it. Those of masked tokens weight their
-        rewards, if these are discounted or kept, and γ of a response's last token what follows it
-        (in two levels, it is the γ of turns that does so).
+        γ and λ at a token apply to earlier tokens. Those of masked tokens weight their rewards, if
+        these are discounted or kept, and γ of a response's last token weights the value after it
+        (in two levels, the γ of turns).
     turn : Turns, or tensor of int of shape (batch, tokens), optional
-        Turns; a tensor stands for `Turns(tensor)`: γ = 1 and λ = 0 from one turn to the next.
+        Turns; a tensor means `Turns(tensor)`: γ = 1 and λ = 0 from one turn to the next.
     segment : tensor of int of shape (batch, tokens), optional
         Responses packed into one row: a new one begins where the number changes (default: one
         response in each row).
@@ -102,10 +102,10 @@ def token_advantages(  # noqa: PLR0913  (what a response may be made of)
         Whether responses were cut short, and their last token is followed by `final_value`. With
         tokens, it is read at the last token of each segment, and must be False elsewhere.
     final_value : tensor of shape (batch,) or (batch, tokens), optional
-        Value of what follows a truncated response (default: that of its last trained token).
+        Value after a truncated response (default: the value of its last trained token).
     masked_reward : {"carry", "discount", "keep", "drop"}
-        How much the reward of a masked token counts for the trained token before it: all of it, γ
-        of it, γλ of it (as one step of GAE would), or nothing.
+        How much of the reward of a masked token the previous trained token gets: all of it, γ of
+        it, γλ of it (as one step of GAE would), or nothing.
 
     Returns
     -------
@@ -298,7 +298,10 @@ class _Tokens(NamedTuple):
         masked_reward: MaskedReward,
         gamma_after: Tensor | None = None,
     ) -> TokenAdvantages:
-        """One pass backward over each row; what follows a response costs `gamma_after`, or γ."""
+        """One pass backward over each row.
+
+        The value after a response is discounted by `gamma_after`, or γ.
+        """
         if masked_reward == "drop":
             lost = (~self.trained & (self.reward != 0)).sum(1)
             kept = self._replace(reward=torch.where(self.trained, self.reward, 0.0))
@@ -362,7 +365,7 @@ class _Tokens(NamedTuple):
         between: tuple[Tensor, Tensor],
         masked_reward: MaskedReward,
     ) -> TokenAdvantages:
-        """Over the last tokens of turns, then within turns, which end with what these got."""
+        """Over the last tokens of turns, then within turns, which end with the first results."""
         count = self.reward.shape[1]
         coming = _next(_next_trained(self.trained), count)
         turn_ends = (coming == count) | starts.gather(1, coming.clamp(max=count - 1))
@@ -388,7 +391,7 @@ class _Tokens(NamedTuple):
         return (at < 0) | (number.gather(1, at.clamp(min=0)) != number)
 
     def _refuse(self) -> NoReturn:
-        """Name the first number that is not finite and is read."""
+        """Raise an error for the first number that is read and not finite."""
         shape, is_read = self.reward.shape, ~self._is_before_trained()
         for name, one, where, remedy in (
             ("reward", self.reward, is_read, ""),
@@ -420,7 +423,7 @@ def _last_tokens(segment: Any, trained: Tensor) -> Tensor:
 
 
 def _response_numbers(last: Tensor) -> Tensor:
-    """How many responses of the row ended before each token."""
+    """The number of responses of the row that ended before each token."""
     return last.cumsum(1) - last.long()
 
 
@@ -438,12 +441,12 @@ def _next_trained(trained: Tensor) -> Tensor:
 
 
 def _next(one: Tensor, end: float = 0) -> Tensor:
-    """What stands at the next token; something else after the last."""
+    """The entry of the next token; another value after the last."""
     return torch.cat([one[:, 1:], torch.full_like(one[:, :1], end)], 1)
 
 
 def _per_response(name: str, given: Tensor, is_packed: bool, shape: torch.Size) -> Tensor:
-    """What is given for each response, or for each token, as (batch, tokens)."""
+    """An argument for each response, or for each token, as (batch, tokens)."""
     if given.shape == shape:
         return given
     if given.shape == shape[:1] and not is_packed:

@@ -1,6 +1,6 @@
 """Advantages of trained tokens, compiled: one pass over each row of a batch.
 
-Loops read few arrays each, or the compiler would not vectorise them.
+Each loop reads few arrays; otherwise, the compiler would not vectorise it.
 """
 
 from typing import Any
@@ -31,9 +31,9 @@ def _signature(kind: Any) -> Any:
 def look_ahead(
     trained: Flags, gamma: Floats, lam: Floats, value: Floats, kept: Floats, G: Floats
 ) -> None:
-    """Write what counts of the next token: of its return γλ, and of its value γ (1 − λ).
+    """Write the weights of the next token: γλ for its return, γ (1 − λ) for its value.
 
-    If it is masked, all of its return and nothing of its value.
+    If it is masked, they are 1 and 0.
     """
     zero, one = G.dtype.type(0), G.dtype.type(1)
     for t in range(G.size - 1):
@@ -43,7 +43,7 @@ def look_ahead(
 
 @kernel(fastmath={"contract"})
 def add_rewards(trained: Flags, share: Floats, reward: Floats, G: Floats) -> None:
-    """Add rewards, and of those of masked tokens a share."""
+    """Add rewards, and a share of those of masked tokens."""
     for t in range(G.size):
         G[t] += reward[t] if trained[t] else share[t] * reward[t]
 
@@ -92,11 +92,11 @@ def token_returns_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
     returns: Floats,
     dropped: Any,
 ) -> bool:
-    """Write advantages and returns of trained tokens, 0 elsewhere; true if all are finite.
+    """Write advantages and returns of trained tokens, 0 elsewhere; returns whether all are finite.
 
-    Arrays are (rows, tokens) or, for what is the same in all rows, (1, tokens): the share of a
-    masked token's reward that counts, the last token of each response, and the value that follows
-    it, discounted. `dropped` counts rewards of each row.
+    Arrays are (rows, tokens) or, for arrays that are the same in all rows, (1, tokens): the share
+    of a masked token's reward that counts, the last token of each response, and the value that
+    follows it, discounted. `dropped` counts rewards of each row.
     """
     rows, steps = returns.shape
     zero = returns.dtype.type(0)

@@ -30,6 +30,7 @@ from preftd._src.learners.base import (
 )
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.transition import check_follow_on, check_holds
+from preftd._src.rules.rule import bootstrapped
 from preftd._src.torch.learner import ModuleLearner
 from preftd._src.torch.modules import as_input
 from preftd._src.torch.optimiser import MOST_STREAMS
@@ -43,8 +44,8 @@ from preftd.rules import Carried, Rule, stream_coefficients
 class VectorValueLearner(ModuleLearner, Learner):
     """A module that learns v(x) from a batch of streams, each with its own trace.
 
-    All streams share the weights, and what they add to these is summed: a step size means the same
-    as for one stream. Divide it by their number to take the mean.
+    All streams share the weights, and their updates are summed: a step size means the same as for
+    one stream. Divide it by their number for the mean.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ class VectorValueLearner(ModuleLearner, Learner):
         size: int | tuple[int, ...] | None = None,
     ) -> None:
         self.streams = as_count("streams", streams, 1, MOST_STREAMS)
-        ModuleLearner.__init__(self, module, optimiser, view, bounded, size, self.streams)
+        ModuleLearner.__init__(self, module, rule, optimiser, view, bounded, size, self.streams)
         Learner.__init__(self, int(np.prod(self._shape)), rule)
         self._follow_on, self._discount_t = np.zeros(self.streams), np.zeros(self.streams)
         self._stepper = Stepper(self._parts)
@@ -114,7 +115,7 @@ class VectorValueLearner(ModuleLearner, Learner):
     ) -> Vector:
         """Learn from a transition of each stream; raises InputError and then changes nothing.
 
-        Numbers are one for all streams, or arrays of shape (streams,).
+        Each number is one for all streams, or an array of shape (streams,).
 
         Parameters
         ----------
@@ -126,8 +127,8 @@ class VectorValueLearner(ModuleLearner, Learner):
         next_beta : float or array of shape (streams,)
             β of `next_features` where an episode is truncated, in the held view.
         active : bool or array of shape (streams,)
-            Whether a stream has a transition now. A vector environment that resets in the step
-            after the end has none in that step.
+            Whether a stream has a transition now. A vector environment that resets in the next step
+            has no transition in that step.
 
         Returns
         -------
@@ -154,7 +155,8 @@ class VectorValueLearner(ModuleLearner, Learner):
             check_follow_on(follow_on)
             ends = n["discount"] == 0
             last, end = (ends | cut) & present, np.where(ends, 1.0, n["next_beta"])
-            step = (n["discount"], n["beta"], decay[0], gain[0], self._discount_t)
+            share = bootstrapped(self.rule, n["beta"])
+            step = (n["discount"], share, decay[0], gain[0], self._discount_t)
             now = Moment(rows[0], n["reward"], rows[1], *step, last, end, present)
             with self._parts.all_or_nothing():
                 delta: Vector = self._stepper.step(now)
@@ -171,9 +173,9 @@ class VectorValueLearner(ModuleLearner, Learner):
         beta: float | None = None,
         final_beta: float | None = None,
     ) -> Self:
-        """Learn from one stream each, side by side; returns the learner itself.
+        """Learn from one piece of each stream; returns the learner itself.
 
-        `VectorRecorder` records such streams from vector environments, whichever way these reset.
+        `VectorRecorder` records such streams from vector environments, in any autoreset mode.
         Streams may come in pieces, which continue where they stopped, and need not be of the same
         length. All of them are learned or, if weights stop being finite on the way, nothing.
 
@@ -182,11 +184,11 @@ class VectorValueLearner(ModuleLearner, Learner):
         experiences : sequence of Experience
             One for each stream.
         preference : number, function or Signal
-            Where β comes from; or give beta.
+            The source of β; or pass beta.
         beta : float
             β of all steps.
         final_beta : float
-            β of what truncated episodes show last, in the held view (default: 1).
+            β of final observations of truncated episodes, in the held view (default: 1).
 
         """
         with self._turn:
@@ -242,7 +244,7 @@ class VectorValueLearner(ModuleLearner, Learner):
         self._memories = memories
 
     def _checked(self, given: Any) -> list[Experience]:
-        """One stream each, which continues where the last piece stopped."""
+        """One piece of each stream, which continues where the last one stopped."""
         if not isinstance(given, list | tuple) or len(given) != self.streams:
             raise InputError(
                 f"experiences is {short(given)}: give a list of {self.streams}, one for each "

@@ -19,13 +19,13 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
     """Advantages and value targets from β-returns, in place of TorchRL's `GAE`.
 
     It reads β of the *next* state, the entry `("next", "beta")`, and writes "advantage" and
-    "value_target". With β ≡ 1 − lmbda these are those of `GAE`, also with target weights. A
+    "value_target". With β ≡ 1 − lmbda they equal those of `GAE`, also with target weights. A
     truncated episode, and the last step of a batch, bootstrap in full.
 
-    `set_keys` renames what is read and written. After `set_keys(gain=...)` that entry weights the
-    update of each step: the advantage is gain · A, the target V + gain · A. `set_keys(gain="beta")`
-    is Preferential TD. Targets with a gain are exact as long as values are those of the estimator:
-    call it in each epoch, and let the loss not normalise advantages. After
+    `set_keys` renames the entries that are read and written. After `set_keys(gain=...)` that entry
+    weights the update of each step: the advantage is gain · A, the target V + gain · A.
+    `set_keys(gain="beta")` is Preferential TD. Targets with a gain depend on current values: call
+    the estimator in each epoch, and do not let the loss normalise advantages. After
     `set_keys(elapsed=...)` that entry of "next" is the time that the step took, and the discount of
     the step is γ to its power.
 
@@ -34,7 +34,7 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
     gamma : float
         The discount, from 0 to 1.
     value_network : TensorDictModule or None
-        Called on a step and on "next". None reads values that the data hold.
+        Called on a step and on "next". None reads values from the data.
     differentiable : bool
         Whether gradients flow through the estimates.
     time_dim : int, optional
@@ -111,7 +111,7 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
         """
         if self.tensor_keys.steps_to_next_obs in tensordict.keys(include_nested=True):
             raise InputError(
-                "the data have rewards of several steps, which β-returns are not made of: leave "
+                "the data have rewards of several steps, which β-returns do not support: leave "
                 "out TorchRL's MultiStep."
             )
         with torch.set_grad_enabled(self.differentiable):
@@ -153,7 +153,7 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
         target_params: TensorDictBase | None = None,
         **options: Any,
     ) -> torch.Tensor:
-        """Return the value targets alone; the data stay as they are."""
+        """Return the value targets alone, without changing the data."""
         made = self.forward(tensordict.copy(), target_params=target_params, **options)
         target: torch.Tensor = made.get(self.tensor_keys.value_target)
         return target
@@ -185,10 +185,10 @@ class PreferenceEstimator(ValueEstimatorBase):  # type: ignore[misc]
 def _lead(
     value_tp1: torch.Tensor, value: torch.Tensor, done: torch.Tensor, axis: int
 ) -> torch.Tensor:
-    """How far target values of next states are above the network's own, where an episode goes on.
+    """Target values of next states less the network's own, where an episode continues.
 
-    As in `GAE`, δ bootstraps from target values, and what follows is compared with the network's
-    own: A_t = δ_t + γ (1 − β_{t+1}) A_{t+1}. Values that are not known have no lead.
+    As in `GAE`, δ bootstraps from target values, and later terms use the network's own values:
+    A_t = δ_t + γ (1 − β_{t+1}) A_{t+1}. Unknown values have no lead.
     """
     lead = value_tp1 - value.roll(-1, axis)
     counts = lead.isfinite() & ~done
@@ -197,7 +197,7 @@ def _lead(
 
 
 def _entry(data: TensorDictBase, key: Any) -> Any:
-    """An entry of the data, or one sentence if there is none."""
+    """An entry of the data, checked to exist."""
     found = data.get(key, None)
     if found is None:
         raise InputError(
@@ -221,7 +221,7 @@ def _alike(data: TensorDictBase, key: Any, shape: torch.Size) -> torch.Tensor:
 
 
 def _flags(data: TensorDictBase, key: Any, shape: torch.Size) -> torch.Tensor:
-    """An entry that tells where episodes end."""
+    """An entry that marks ends of episodes."""
     found = _alike(data, key, shape)
     if found.dtype != torch.bool:
         raise InputError(f"{key!r} is a tensor of {found.dtype}: give booleans, such as .bool().")

@@ -6,11 +6,11 @@
     A_t = δ_t + decay_{t+1} A_{t+1} = G_t − v(x_t),  δ_t = r_{t+1} + γ_{t+1} v(x_{t+1}) − v(x_t)
     Δθ  = Σ_t gain_t A_t ∇log π(a_t | x_t)
 
-with the critic as it is at the end of the episode. G_t is the β-return: the last step bootstraps in
+with the critic at the end of the episode. G_t is the β-return: the last step bootstraps in
 full if the episode was truncated, and not at all if it terminated (γ = 0).
 
-All weights are one vector, `flat`, of which the others are parts: an optimiser sees only that. Rows
-of 2-D arrays are given by their number t: to take a row would cost as much as what is done to it.
+All weights are parts of one vector, `flat`, which is all that an optimiser sees. Rows
+of 2-D arrays are passed as their number t: slicing a row would cost as much as the work on it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from preftd._src.randomness import generator
 from preftd._src.uncounted import uncounted
 
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8
-"""Adam's default moments, and what keeps it from dividing by 0."""
+"""Adam's default moments, and the constant that avoids a division by 0."""
 
 
 class Sizes(NamedTuple):
@@ -41,7 +41,7 @@ class Sizes(NamedTuple):
 
 
 class ActorWeights(NamedTuple):
-    """The weights of an actor, or anything of their shape."""
+    """The weights of an actor, or arrays of their shapes."""
 
     flat: Vector
     """Shape (inputs · units + units + units · actions + actions,)."""
@@ -56,7 +56,7 @@ class ActorWeights(NamedTuple):
 
     @classmethod
     def of(cls, flat: Vector, inputs: int, units: int, actions: int) -> ActorWeights:
-        """The parts of a vector, which they share."""
+        """The parts of a vector, which share its memory."""
         ends = np.cumsum([inputs * units, units, units * actions, actions])
         hidden, hidden_bias, out, out_bias = np.split(flat, ends[:-1])
         return cls(
@@ -76,28 +76,28 @@ class ActorWeights(NamedTuple):
 
 
 class Buffer(NamedTuple):
-    """The steps of an episode so far; arrays are longer than it is."""
+    """The steps of an episode so far; arrays have spare rows."""
 
     x: Dense
     """Observations, shape (capacity + 1, inputs)."""
     features: FeatureRows
-    """What the critic sees of them."""
+    """The critic's features of them."""
     hidden: Dense
-    """What the hidden layer gives, shape (capacity, units)."""
+    """Outputs of the hidden layer, shape (capacity, units)."""
     chance: Dense
     """The policy, shape (capacity, actions)."""
     action: Whole
-    """Shape (capacity,), as all that follow."""
+    """Shape (capacity,), like all that follow."""
     reward: Vector
     discount: Vector
     """γ_{t+1}."""
     decay: Vector
     gain: Vector
-    """By what the actor weights the step."""
+    """The actor's weight of the step."""
 
     @classmethod
     def empty(cls, capacity: int, sizes: Sizes, features: int, ones: int) -> Buffer:
-        """Memory for so many steps; `sizes` are those of the actor, `ones` is 0 for numbers."""
+        """Memory for `capacity` steps; `sizes` are the actor's, `ones` is 0 for dense features."""
         inputs, units, actions = sizes
         return cls(
             np.zeros((capacity + 1, inputs)),
@@ -127,7 +127,7 @@ class Buffer(NamedTuple):
 
 
 class Optimiser(NamedTuple):
-    """How weights follow a change, and what is remembered of past ones."""
+    """The optimiser of the weights, with its memory of past changes."""
 
     adam: bool
     mean: Vector
@@ -138,7 +138,7 @@ class Optimiser(NamedTuple):
 
 
 class ActorState(NamedTuple):
-    """An actor while it learns."""
+    """The state of an actor while it learns."""
 
     weights: ActorWeights
     change: ActorWeights
@@ -149,11 +149,11 @@ class ActorState(NamedTuple):
     mean: bool
     """Whether the updates of steps are averaged."""
     gain: int
-    """The number in `GAINS` of what they are weighted by."""
+    """The index in `GAINS` of their weights."""
 
 
 def start_actor(actor: Actor, sizes: Sizes, seed: SupportsIndex) -> ActorState:
-    """An actor with the weights that a seed draws."""
+    """An actor with weights drawn from a seed."""
     weights = ActorWeights.zeros(*sizes)
     _draw(actor, weights, generator("actor", *sizes, seed))
     mean, square = np.zeros((2, weights.flat.size))
@@ -169,7 +169,7 @@ def start_actor(actor: Actor, sizes: Sizes, seed: SupportsIndex) -> ActorState:
 
 
 def _draw(actor: Actor, into: ActorWeights, draw: np.random.Generator) -> None:
-    """Draw the weights that an actor starts with, as `Actor` says; biases stay 0 if it has none."""
+    """Draw the initial weights of an actor, as in `Actor`; biases stay 0 if it has none."""
     (inputs, units), actions = into.hidden.shape, into.out_bias.size
     near, far = 1 / np.sqrt(inputs), 1 / np.sqrt(units)
     if actor.init == "xavier":
@@ -216,7 +216,7 @@ def policy(actor: ActorState, buffer: Buffer, t: int) -> None:
 
 @kernel(inline="always")
 def choose(chance: Dense, t: int, u: float) -> int:
-    """The action that a uniform random number chooses."""
+    """The action for a uniform random number."""
     action, last = 0, chance.shape[1] - 1
     while action < last:
         u -= chance[t, action]
@@ -278,7 +278,7 @@ def optimise(flat: Vector, change: Vector, optimiser: Optimiser, step_size: floa
 
 @kernel
 def recall(buffer: Buffer, steps: int, actor: ActorState) -> None:
-    """Compute the policy at each step anew: in a vector environment it may have changed."""
+    """Recompute the policy at each step: in a vector environment it may have changed."""
     for t in range(steps):
         policy(actor, buffer, t)
 
@@ -287,7 +287,7 @@ def recall(buffer: Buffer, steps: int, actor: ActorState) -> None:
 def update_actor(
     buffer_: Buffer, steps: int, critic_: Vector, actor_: ActorState, step_size: float
 ) -> bool:
-    """Learn from an episode of so many steps, whose policy is overwritten.
+    """Learn from an episode of `steps` steps, whose policy is overwritten.
 
     Returns whether the weights are still finite.
     """

@@ -1,8 +1,8 @@
-"""The critic: what it sees, its values, and one step of learning, compiled.
+"""The critic: its features, its values, and one step of learning, compiled.
 
-Features are the observation itself, tiles, cosines, or what an encoder of the user gives: vectors
-of numbers, or the indices of a few ones. A trace over indices lists those that it touches, so that
-a step costs as much as the episode has touched, however many features there are. The views:
+Features are the observation itself, tiles, cosines, or those of the user's encoder: vectors of
+numbers, or the indices of a few ones. A trace over indices lists its nonzero indices, so the cost
+of a step does not depend on the number of features. The views:
 
     backward     e ← decay e + gain x
                  w ← w + α δ e
@@ -12,8 +12,8 @@ a step costs as much as the episode has touched, however many features there are
                  p ← (1 − β) p + decay (v − v') e − gain v' x,  e ← decay e + gain x
                  p ← p + r e, and at the end all is applied: w ← w + α (p + γ' w·x' e)
 
-with δ = r + γ' w·x' − v, where v is w·x, in the true online view with the weights of the step
-before. In the held view, v and v' are w·x before and after the first update.
+with δ = r + γ' w·x' − v, where v is w·x, in the true online view with the weights of the previous
+step. In the held view, v and v' are w·x before and after the first update.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ class FeatureRows(NamedTuple):
     """The features of the observations of an episode, row t those of x_t."""
 
     sparse: bool
-    """Whether they are given by indices."""
+    """Whether they are indices."""
     dense: Dense
-    """Shape (steps + 1, size), where they are numbers."""
+    """Shape (steps + 1, size), if they are dense."""
     active: Whole
-    """Shape (steps + 1, ones), where they are ones at a few indices."""
+    """Shape (steps + 1, ones), if they are indices."""
 
 
 class Encoding(NamedTuple):
-    """How an observation becomes features."""
+    """The encoding of an observation."""
 
     kind: int
     bias: bool
     low: Vector
-    """Shape (entries,), as the next three, where it has a meaning."""
+    """Shape (entries,), like the next three; empty if unused."""
     high: Vector
     width: Vector
     shape: Whole
@@ -129,7 +129,7 @@ class CriticFeatures:
         self._own = own
         first = None if encoder is None else encoder(np.zeros(inputs))
         self.ones = first.array.size + critic.bias if isinstance(first, Indices) else 0
-        """The number of ones of an observation where they are given by indices; 0 otherwise."""
+        """The number of ones of an observation if features are indices; 0 otherwise."""
 
     def write(self, x: Dense, t: int, into: FeatureRows) -> None:
         """Write the features of observation x[t] into row t."""
@@ -141,14 +141,14 @@ class CriticFeatures:
         if isinstance(found, Indices) != into.sparse:
             raise InputError(
                 "the encoder gives Indices for some observations and numbers for others: "
-                "let it give the same kind for all."
+                "let it return the same kind for all."
             )
         if isinstance(found, Indices):
             indices = as_indices("features", found, self._own)
             if indices.size + self._bias != self.ones:
                 raise InputError(
-                    f"the encoder gives {indices.size} indices, and {self.ones - self._bias} "
-                    "before: let it give the same number for all observations."
+                    f"the encoder returned {indices.size} indices, but {self.ones - self._bias} "
+                    "earlier: let it return the same number for all observations."
                 )
             into.active[t, : indices.size] = indices
             into.active[t, indices.size :] = self._own
@@ -163,7 +163,7 @@ class CriticFeatures:
 
 
 class Trace(NamedTuple):
-    """What one stream of experience adds to the critic; weights are shared."""
+    """The state of the critic for one stream of experience; weights are shared."""
 
     trace: Vector
     """Shape (size,)."""
@@ -172,7 +172,7 @@ class Trace(NamedTuple):
     old: Vector
     """Shape (1,): v of the true online view."""
     touched: Whole
-    """Shape (size,): the indices that the trace touches, as far as `touches` says."""
+    """Shape (size,): the nonzero indices of the trace; the first `touches` are valid."""
     is_touched: NDArray[np.bool_]
     """Shape (size,)."""
     touches: Whole
@@ -180,7 +180,7 @@ class Trace(NamedTuple):
 
     @classmethod
     def empty(cls, size: int) -> Trace:
-        """That of a stream which starts."""
+        """The state at the start of a stream."""
         return cls(
             np.zeros(size),
             np.zeros(size),
@@ -195,7 +195,7 @@ class Now(NamedTuple):
     """One step, with the coefficients of the rule."""
 
     t: int
-    """Its row among the features; the next row is what it leads to."""
+    """Its row of features; the next row is the next state's."""
     reward: float
     discount_t: float
     """γ_t and γ_{t+1}."""
@@ -204,7 +204,7 @@ class Now(NamedTuple):
     decay: float
     gain: float
     ends: bool
-    """Whether the episode ends with it."""
+    """Whether the episode ends with this step."""
 
 
 @kernel
@@ -224,7 +224,7 @@ def bounded_by(features: FeatureRows, t: int, alpha: float, gain: float) -> floa
 
 @kernel
 def clear(stream: Trace) -> None:
-    """Forget the episode that a stream is in."""
+    """Clear the episode of a stream."""
     stream.trace[:] = 0.0
     stream.pending[:] = 0.0
     stream.is_touched[:] = False
@@ -246,7 +246,7 @@ def value_of(weights: Vector, features: FeatureRows, t: int) -> float:
 
 @kernel
 def _add(vector: Vector, factor: float, features: FeatureRows, t: int) -> None:
-    """Let vector ← vector + factor · x_t."""
+    """Compute vector ← vector + factor · x_t."""
     if features.sparse:
         for k in range(features.active.shape[1]):
             vector[features.active[t, k]] += factor
@@ -259,7 +259,7 @@ def _add(vector: Vector, factor: float, features: FeatureRows, t: int) -> None:
 def _mix(
     target: Vector, kept: float, factor: float, source: Vector, stream: Trace, sparse: bool
 ) -> None:
-    """Let target ← kept · target + factor · source, where the trace is not 0."""
+    """Compute target ← kept · target + factor · source, where the trace is not 0."""
     if sparse:
         for k in range(stream.touches[0]):
             i = stream.touched[k]
@@ -271,7 +271,7 @@ def _mix(
 
 @kernel
 def _decay(stream: Trace, decay: float, sparse: bool) -> None:
-    """Let trace ← decay · trace; where that is 0, nothing is touched any more."""
+    """Compute trace ← decay · trace; where that is 0, the trace is empty."""
     if not sparse:
         for i in range(stream.trace.size):
             stream.trace[i] *= decay
@@ -287,7 +287,7 @@ def _decay(stream: Trace, decay: float, sparse: bool) -> None:
 
 @kernel
 def _enter(stream: Trace, factor: float, features: FeatureRows, t: int) -> None:
-    """Let trace ← trace + factor · x_t; indices of x_t are then among those that are touched."""
+    """Compute trace ← trace + factor · x_t; indices of x_t then belong to the trace."""
     if features.sparse:
         for k in range(features.active.shape[1]):
             i = features.active[t, k]
@@ -300,7 +300,7 @@ def _enter(stream: Trace, factor: float, features: FeatureRows, t: int) -> None:
 
 @kernel
 def extent(weights: Vector, stream: Trace, features: FeatureRows, t: int) -> float:
-    """No number that a step from x_t to x_{t+1} works on is larger."""
+    """A bound of all numbers in a step from x_t to x_{t+1}."""
     total, sparse = abs(stream.old[0]), features.sparse
     for k in range(stream.touches[0] if sparse else stream.trace.size):
         i = stream.touched[k] if sparse else k
@@ -319,7 +319,7 @@ def extent(weights: Vector, stream: Trace, features: FeatureRows, t: int) -> flo
 def step(
     weights: Vector, stream: Trace, features: FeatureRows, view: int, alpha: float, now: Now
 ) -> float:
-    """Learn from a step; nothing is changed if δ, which is returned, is not finite."""
+    """Learn from a step and return δ; if it is not finite, nothing changes."""
     # The paper's case is written out: to hand over that many arrays would take longer than it does.
     if view == BACKWARD and not features.sparse:
         x, trace, t = features.dense, stream.trace, now.t
@@ -341,7 +341,7 @@ def step(
 def _step(
     weights: Vector, stream: Trace, features: FeatureRows, view: int, alpha: float, now: Now
 ) -> float:
-    """The same in any view, with features of both kinds."""
+    """Learn from a step in any view, with dense features or indices."""
     if view == HELD:
         return _step_held(weights, stream, features, alpha, now)
     t = now.t
@@ -369,7 +369,7 @@ def _step(
 def _step_held(
     weights: Vector, stream: Trace, features: FeatureRows, alpha: float, now: Now
 ) -> float:
-    """The held view; δ is that of the weights once what was pending is applied."""
+    """The held view; δ uses the weights after pending updates are applied."""
     sparse, needed = features.sparse, now.beta != 0.0 or now.gain != 0.0
     before = value_of(weights, features, now.t)
     # What is applied on arriving in x_t: w ← w + of_pending p + of_trace e.

@@ -1,8 +1,8 @@
 """Acting and learning in a Gymnasium environment, single or vector.
 
 In a vector environment, each environment has its own trace, memory of signals and episode; weights
-are shared, and at each call of `step` the streams learn in the order of environments. The autoreset
-modes of Gymnasium are those of the recorders: the call that only resets is not learned from.
+are shared, and at each call of `step` the streams learn in the order of environments. Autoreset
+modes of Gymnasium are handled as by the recorders: a call that only resets is ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class Episodes(NamedTuple):
-    """What happened in some episodes, in the order in which they ended; shape (episodes,) each."""
+    """The results of some episodes, in the order in which they ended.
+
+    Arrays of shape (episodes,).
+    """
 
     returns: Vector
     """The sum of rewards."""
@@ -38,7 +41,7 @@ class Episodes(NamedTuple):
 
 
 class _Walk:
-    """One stream on its way through an environment."""
+    """The state of one stream in an environment."""
 
     def __init__(
         self, learner: ActorCriticLearner, number: int, signal: Signal, discount: float
@@ -63,7 +66,10 @@ class _Walk:
     def step(
         self, action: Any, reward: Any, seen: Any, terminated: Any, truncated: Any, info: Any
     ) -> tuple[float, float, int, float] | None:
-        """Learn from what the action led to; what happened in the episode, if it has ended."""
+        """Learn from the result of the action.
+
+        Return the results of the episode, if it has ended.
+        """
         del action  # it is known
         reward, observation, truncated = float(reward), _flat(seen), bool(truncated)
         learner, stream = self._learner, self._learner.stream(self._number)
@@ -94,7 +100,7 @@ class _Walk:
         return self._paid, self._sum, self._steps, self._preferred / self._steps
 
     def _visit(self, discount_t: float, td_error: float) -> Visit:
-        """The step as signals see it."""
+        """The visit that signals see."""
         observable = self._info.get("observable")
         watched = self._signal.watches_learner
         x = np.asarray(self._x, dtype=np.float64).ravel()
@@ -121,7 +127,7 @@ def learn_single(
     discount: float,
     seed: int | None,
 ) -> Episodes:
-    """Learn from so many episodes of one environment."""
+    """Learn from `episodes` episodes of one environment."""
     first = _first_action(learner, environment)
     walk, ended = _Walk(learner, 0, signal, discount), []
     for _ in range(episodes):
@@ -145,13 +151,13 @@ def learn_vector(
     discount: float,
     seed: int | None,
 ) -> Episodes:
-    """Learn until so many episodes of a vector environment have ended."""
+    """Learn until `episodes` episodes of a vector environment have ended."""
     first, count = _first_action(learner, environments), environments.num_envs
     walks = [_Walk(learner, i, signal, discount) for i in range(count)]
     streams = VectorStreams(environments, walks, seed)
 
     def act(_: Any, over: NDArray[np.bool_]) -> NDArray[Any]:
-        """Draw actions, but not for those that are only reset."""
+        """Draw actions, except for environments that are only reset."""
         return np.array([first + (0 if over[i] else walks[i].act()) for i in range(count)])
 
     ended: list[tuple[float, float, int, float]] = []
@@ -166,7 +172,7 @@ def learn_vector(
 
 
 def sizes_of(environment: Any) -> tuple[int, int, int]:
-    """How many numbers an observation has, how many actions there are, and the first action."""
+    """The size of observations, the number of actions, and the first action."""
     single = "single_" if hasattr(environment, "num_envs") else ""
     observed = getattr(environment, f"{single}observation_space", None)
     action = getattr(environment, f"{single}action_space", None)
@@ -193,18 +199,18 @@ def _first_action(learner: ActorCriticLearner, environment: Any) -> int:
     if actions != learner.actions:
         raise InputError(
             f"the environment has {actions} actions, the learner {learner.actions}: make the "
-            "learner with as many."
+            "learner with the same number."
         )
     if size != learner.size:
         raise InputError(
             f"observations of the environment have {size} numbers, the learner takes "
-            f"{learner.size} numbers: make the learner with as many."
+            f"{learner.size} numbers: make the learner with the same number."
         )
     return first
 
 
 def _flat(observation: Any) -> Any:
-    """An observation as one vector, a copy, or as the integer that it is."""
+    """An observation as a vector (a copy), or as an integer."""
     array = np.array(observation)
     return int(array) if array.ndim == 0 else array.astype(np.float64).ravel()
 

@@ -18,6 +18,7 @@ from preftd._src.arrays import (
     as_count,
     as_flag,
     check_not_negative,
+    number,
     whole,
 )
 from preftd._src.learners.actor_critic.actor import (
@@ -51,19 +52,20 @@ from preftd._src.learners.actor_critic.stream import Stream, generator_of, gener
 from preftd._src.learners.base import Learner, are_counts, as_state, checked_state, refuse_unless
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.learners.transition import MOST_FEATURES, DivergedError, numbers_of
+from preftd._src.learners.views import in_view_of, known_view
 from preftd._src.randomness import generator
 from preftd.preferences import as_preference
 from preftd.rules import Rule
 
 MOST_STREAMS = 2**16
 MODERATE = 1e30
-"""Products of seven numbers up to here do not overflow, and a step has no longer ones."""
+"""Products of seven numbers up to this one do not overflow, and a step has no longer products."""
 
 
 def as_rows(name: str, given: ArrayLike, size: int) -> tuple[Dense, bool]:
-    """Observations as rows, shape (n, size), and whether it was one that was not in a row.
+    """Observations as rows, shape (n, size), and whether a single one was given.
 
-    An integer, as of a Discrete space, stands for a vector that is 1 there and 0 elsewhere.
+    An integer, as of a Discrete space, means a vector that is 1 there and 0 elsewhere.
     """
     array = as_array(name, given)
     if array.ndim == 0:
@@ -88,26 +90,26 @@ def as_vector(name: str, given: ArrayLike, size: int) -> Vector:
 
 @final
 class ActorCriticLearner(Learner):
-    """Acts by a network with one hidden layer, and learns from a linear critic by any rule.
+    """Acts with a network of one hidden layer, and learns from a linear critic, with any rule.
 
     The critic learns at each step, with the rule's decay and gain. At the end of an episode, the
     actor takes one step along Σ_t gain_t (G_t − v(x_t)) ∇log π(a_t | x_t), with the β-returns G_t
-    of the critic as it is then.
+    of the critic at that time.
 
     Parameters
     ----------
     size : int
-        The number of numbers in an observation (for a Discrete space, that of observations).
+        The size of an observation (for a Discrete space, the number of observations).
     actions : int
         The number of actions.
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     step_size : StepSizePair
-        Those of the actor and of the critic.
+        The step sizes of the actor and of the critic.
     actor : Actor
     critic : Critic
     seed : int
-        Of the actor's first weights and of its actions.
+        Seed of the actor's initial weights and of its actions.
 
     Examples
     --------
@@ -137,6 +139,7 @@ class ActorCriticLearner(Learner):
     ) -> None:
         super().__init__(as_count("size", size, 1, MOST_FEATURES), rule)
         check_parts(actor, critic)
+        critic = in_view_of(rule, critic)
         self.actions = as_count("actions", actions, 1, MOST_FEATURES)
         self.actor, self.critic = actor, critic
         self.step_size = as_pair(step_size)
@@ -144,7 +147,7 @@ class ActorCriticLearner(Learner):
         self._sizes = Sizes(self.size, actor.units, self.actions)
         self._actor_state = start_actor(actor, self._sizes, own)
         self._generator = generator("actions", own)
-        self._view = VIEWS.index(critic.view)
+        self._view = VIEWS.index(known_view(critic))
         self._features = CriticFeatures(self.size, critic)
         self._weights: Vector = np.zeros(self._features.size)
         self._streams: list[Stream] = []
@@ -190,7 +193,7 @@ class ActorCriticLearner(Learner):
         Returns
         -------
         int, or array of integers of shape (n,), drawn in the order of rows
-            Counted from 0, wherever the Discrete space of an environment starts.
+            Counted from 0, even if the Discrete space of an environment starts elsewhere.
 
         """
         with self._turn:
@@ -228,9 +231,9 @@ class ActorCriticLearner(Learner):
         truncated: bool = False,
         stream: int = 0,
     ) -> float:
-        """Learn from one transition; what cannot be used raises InputError and changes nothing.
+        """Learn from one transition; bad input raises InputError and changes nothing.
 
-        The critic learns at once. If the episode ends here, so does the actor, from all of it.
+        The critic learns at once. If the episode ends here, the actor learns from all of it.
 
         Parameters
         ----------
@@ -249,7 +252,7 @@ class ActorCriticLearner(Learner):
         truncated : bool
             Whether the episode is cut short here.
         stream : int
-            Which of several environments this is a step of, from 0.
+            The index of the environment of this step, from 0.
 
         Returns
         -------
@@ -273,7 +276,7 @@ class ActorCriticLearner(Learner):
             now = Now(kept.steps, paid, kept.discount_t, ahead, share, decay, gain, ends)
             kept.show(x)
             kept.show(y, ahead=1)
-            delta = self._step(kept, chosen, now)
+            delta = self._step(kept, chosen, now, number("beta", beta))
             kept.follow_on = follow_on
             return delta
 
@@ -286,12 +289,12 @@ class ActorCriticLearner(Learner):
         discount: float,
         seed: int | None = None,
     ) -> Episodes:
-        """Act in an environment, and learn from so many episodes.
+        """Act in an environment, and learn from `episodes` episodes.
 
         Each call starts with a reset. In a vector environment, the streams share weights, and learn
-        in the order of environments at each call of `step`; when so many episodes have ended, those
-        under way are abandoned. If something on the way cannot be used, nothing of the call is
-        learned; if numbers stop being finite, what was learned before that step is kept.
+        in the order of environments at each call of `step`; when `episodes` episodes have ended,
+        unfinished ones are abandoned. If input is bad, nothing of the call is learned; if numbers
+        stop being finite, earlier steps stay learned.
 
         Parameters
         ----------
@@ -318,7 +321,7 @@ class ActorCriticLearner(Learner):
             return run(self, environment, signal, count, as_discount(discount), first)
 
     def stream(self, number: int) -> Stream:
-        """Return what is kept of an environment, by its number; streams are made when needed."""
+        """Return the stream of an environment, by its index; streams are made when needed."""
         with self._turn:
             if not 0 <= whole("stream", number) < MOST_STREAMS:
                 raise InputError(f"stream is {number}: give 0 or more, one for each environment.")
@@ -347,7 +350,7 @@ class ActorCriticLearner(Learner):
             check_not_negative("square", arrays["square"])
             refuse_unless(are_counts(arrays["taken"]), "taken")
         if sorted(of_streams) != list(range(len(of_streams))):
-            raise InputError("the state lacks a stream: give what state_dict gave.")
+            raise InputError("the state lacks a stream: give a result of state_dict.")
         drawing = generator_of(arrays["generator"])
         streams = [Stream(self._sizes, self._features) for _ in of_streams]
         for i, stream in enumerate(streams):
@@ -357,12 +360,12 @@ class ActorCriticLearner(Learner):
             own[:] = arrays[name]
 
     def _shared(self) -> dict[str, NDArray[Any]]:
-        """Copies of all that the streams share and that changes."""
+        """Copies of all changing state that the streams share."""
         kept = {name: np.array(array) for name, array in self._learned().items()}
         return kept | {"generator": generator_words(self._generator)}
 
     def _learned(self) -> dict[str, Vector]:
-        """What is learned, not copied."""
+        """The learned parameters, not copied."""
         optimiser = self._actor_state.optimiser
         found = {"critic": self._weights, "actor": self._actor_state.weights.flat}
         if optimiser.adam:
@@ -371,7 +374,7 @@ class ActorCriticLearner(Learner):
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
-        """Forget the streams that a call has made, if it is refused."""
+        """Remove the streams that a call has made, if it is refused."""
         known = len(self._streams)
         try:
             yield
@@ -381,7 +384,7 @@ class ActorCriticLearner(Learner):
 
     @contextmanager
     def _restoring(self) -> Iterator[None]:
-        """Return to what was before, if a call is refused on its way, but not if it diverges."""
+        """Restore the earlier state if a call is refused, but not if it diverges."""
         before = self._arrays()
         try:
             yield
@@ -405,10 +408,10 @@ class ActorCriticLearner(Learner):
         self._features.write(self._one.x, 0, self._one.features)
         return float(value_of(self._weights, self._one.features, 0))
 
-    def _step(self, stream: Stream, action: int, now: Now) -> float:
+    def _step(self, stream: Stream, action: int, now: Now, beta: float) -> float:
         """Learn from a step, and at the end of an episode from all of it; nothing if it diverges.
 
-        Returns δ.
+        Returns δ. `now` has the bootstrapped share, `beta` may weight the actor's step.
         """
         buffer, t, actor, alpha = stream.buffer, now.t, self._actor_state, self.step_size.critic
         largest = extent(self._weights, stream.trace, buffer.features, t)
@@ -426,7 +429,7 @@ class ActorCriticLearner(Learner):
         if not np.isfinite(delta):
             raise DivergedError("the prediction is not finite: lower the critic's step size.")
         buffer.action[t], buffer.reward[t], buffer.discount[t] = action, now.reward, now.discount
-        buffer.decay[t], buffer.gain[t] = now.decay, (now.gain, 1.0, now.beta)[actor.gain]
+        buffer.decay[t], buffer.gain[t] = now.decay, (now.gain, 1.0, beta)[actor.gain]
         stream.steps, stream.discount_t = t + 1, now.discount
         if now.ends:
             recall(buffer, t + 1, actor)

@@ -1,4 +1,4 @@
-"""What an actor-critic consists of, checked: the actor, the critic, step sizes and discount."""
+"""The options of an actor-critic, checked: actor, critic, step sizes and discount."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from preftd._src.arrays import InputError, as_count, as_flag, instance, short, u
 from preftd._src.experience.encoders import Encoder
 from preftd._src.learners.step_size import StepSizePair
 from preftd._src.learners.transition import MOST_FEATURES
+from preftd._src.learners.views import check_view
 from preftd._src.names import nearest
 
 GAINS = ("rule", "one", "beta")
@@ -38,13 +39,13 @@ class Actor:
     optimiser : {"adam", "sgd"}
         One step per episode; Adam with torch's default moments.
     reduction : {"sum", "mean"}
-        Whether the updates of an episode's steps are added up or averaged.
+        Whether the updates of an episode's steps are summed or averaged.
     gain : {"rule", "one", "beta"}
-        By what the update of a step is weighted: the rule's gain, 1, or β.
+        The weight of a step's update: the rule's gain, 1, or β.
     init : {"uniform", "xavier", "small"}
-        The weights it starts with: "uniform" in ±1/√(how many numbers come in), biases too, as
-        torch has it; "xavier" in ±√(6 / (how many come in + go out)), biases 0; "small" as
-        "uniform" with the output layer divided by 100, so that all actions begin about as likely.
+        The initial weights: "uniform" in ±1/√inputs, biases too, as in torch; "xavier" in ±√(6 /
+        (inputs + outputs)), biases 0; "small" as "uniform" with the output layer divided by 100, so
+        that all actions are about equally likely at first.
 
     Examples
     --------
@@ -75,19 +76,18 @@ class Critic:
 
     Parameters
     ----------
-    view : {"backward", "true_online", "held"}
-        When and how weights move, as for `Linear`.
+    view : {"held", "backward", "true_online"}, optional
+        When and how weights move, as for `Linear` (default: that of the rule, held for PTD).
     features : Encoder, optional
         Turns an observation into features, such as `TileCoding` or `Fourier` (default: the
         observation itself).
     bias : bool
         Whether a feature that is always 1 is added.
     truncation : {"bootstrap", "terminate"}
-        Whether an episode that is cut short bootstraps from the observation it was cut at, or
-        counts as terminated.
+        Whether a truncated episode bootstraps from its last observation, or counts as terminated.
     bounded : bool
         Whether gains of the critic are at most ``1 / (α |x|²)``, with its features x: no step then
-        moves a prediction past its target. The actor's gain stays as it is.
+        moves a prediction past its target. The actor's gain does not change.
 
     Examples
     --------
@@ -97,14 +97,14 @@ class Critic:
 
     """
 
-    view: str = "backward"
+    view: str | None = None
     features: Encoder | None = None
     bias: bool = False
     truncation: str = "bootstrap"
     bounded: bool = False
 
     def __post_init__(self) -> None:
-        nearest("view", self.view, VIEWS)
+        check_view(self.view, VIEWS)
         for name in ("bias", "bounded"):
             object.__setattr__(self, name, as_flag(name, getattr(self, name)))
         nearest("truncation", self.truncation, TRUNCATIONS)
@@ -116,11 +116,11 @@ class Critic:
 
 
 def changed(given: Actor | Critic) -> list[str]:
-    """The options that are not the default, as words of a label."""
+    """The options that differ from the default, as words of a label; none for the paper's view."""
     usual = type(given)()
     words = []
     for name, value in vars(given).items():
-        if value == getattr(usual, name):
+        if value == getattr(usual, name) or (name, value) == ("view", "backward"):
             continue
         if isinstance(value, bool):
             words.append(f"{type(given).__name__.lower()} {name}")
@@ -137,7 +137,7 @@ def as_pair(given: Any) -> StepSizePair:
 
 
 def check_parts(actor: object, critic: object) -> None:
-    """Refuse what is no actor or critic."""
+    """Refuse anything but an actor or critic."""
     instance("actor", actor, Actor, "one, such as Actor()")
     instance("critic", critic, Critic, "one, such as Critic()")
 

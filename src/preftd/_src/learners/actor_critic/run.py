@@ -1,13 +1,12 @@
 """Whole runs, compiled: environment, signals, critic and actor in one loop.
 
-Preference and rule are tables: steps of one class have the same β and gain. A preference such as
-`Observability` knows two classes of steps, `PerState` one for each state, `Displacement` two that
-depend on the past. An interest may know classes too. As the gain of a rule is affine in the
-follow-on F,
+Preference and rule are tables: all steps of a class have the same β and gain. `Observability` has
+two classes of steps, `PerState` one for each state, `Displacement` two that depend on the past. An
+interest may have classes, too. As the gain of a rule is affine in the follow-on F,
 
     gain = base[b, i] + slope[b, i] · F          for a step in classes b and i,
 
-two tables say all that there is to a rule, whatever it is called.
+two tables describe any rule.
 """
 
 from __future__ import annotations
@@ -41,6 +40,7 @@ from preftd._src.learners.actor_critic.critic import (
 )
 from preftd._src.learners.actor_critic.options import VIEWS, as_discount
 from preftd._src.learners.step_size import StepSizePair
+from preftd._src.learners.views import known_view
 from preftd._src.randomness import generator
 from preftd._src.rules.interest import FromBeta, as_interest
 from preftd._src.tasks.control_kernel import Tables, reset_kernel, step_kernel
@@ -52,16 +52,16 @@ if TYPE_CHECKING:
     from preftd._src.learners.actor_critic.specification import ActorCritic
 
 ONE, OBSERVABLE, STATE, MOVED = range(4)
-"""What the class of a step depends on: nothing, whether it is observable, its state, its past."""
+"""What determines the class of a step: nothing, whether it is observable, its state, its past."""
 PROBES = (0.125, 8.0, 2.0**40)
-"""Follow-ons at which the gain of a rule must be affine; the last is beyond any in a run, so that
-a rule which limits F somewhere is found out."""
+"""Follow-ons at which the gain of a rule must be affine; the last exceeds any in a run, so that a
+rule which limits F is detected."""
 RETURN, DISCOUNTED, STEPS, PREFERRED = range(4)
 """Rows of `measured`."""
 UNKNOWN, FULL, _DIVERGED = -1, -2, -3
-"""A step whose class is not known, an episode longer than the buffer, weights not finite."""
+"""Reasons to stop: a step of unknown class, an episode longer than the buffer, infinite weights."""
 CAPACITY = 512
-"""Steps that there is memory for at first, where episodes have no limit."""
+"""The initial capacity in steps, where episodes have no limit."""
 
 
 class Classes(NamedTuple):
@@ -70,13 +70,13 @@ class Classes(NamedTuple):
     beta_kind: int
     interest_kind: int
     entries: Whole
-    """Where the class depends on the past: which entries of the observation count, and how far
-    they must move."""
+    """If the class depends on the past: the entries of the observation that count, and their
+    thresholds."""
     limits: Vector
     beta: Vector
     """Of each class b."""
     interest: Dense
-    """Of each pair of classes, shape (classes b, classes i); so for the next two."""
+    """For each pair of classes, shape (classes b, classes i); likewise for the next two."""
     base: Dense
     slope: Dense
 
@@ -107,7 +107,7 @@ class Classes(NamedTuple):
 
 
 def _kind(signal: Signal) -> tuple[int, Vector] | None:
-    """What the class of a step depends on, and the number of each class."""
+    """The determinant of the class of a step, and the number of each class."""
     if type(signal) is Constant:
         return ONE, np.array([signal.beta], dtype=np.float64)
     if type(signal) is Observability:
@@ -120,7 +120,7 @@ def _kind(signal: Signal) -> tuple[int, Vector] | None:
 
 
 def _interests(rule: Rule, kind: int, beta: Vector) -> tuple[int, Dense] | None:
-    """What the interest depends on beside the class of β, and its table."""
+    """The determinant of the interest in addition to the class of β, and its table."""
     given: Any = rule.interest
     if given is None:
         return ONE, np.zeros((beta.size, 1))
@@ -141,7 +141,7 @@ def _interests(rule: Rule, kind: int, beta: Vector) -> tuple[int, Dense] | None:
 
 
 def _gains(rule: Rule, beta: Dense, interest: Dense, follow_on: float) -> Dense:
-    """The gain of each pair of classes, computed as one step is."""
+    """The gain of each pair of classes, computed as for one step."""
     pairs = zip(beta.ravel().tolist(), interest.ravel().tolist(), strict=True)
     found = [float(rule.gain(share, own, follow_on)) for share, own in pairs]
     gains = np.array(found).reshape(beta.shape)
@@ -182,7 +182,7 @@ class World(NamedTuple):
 
 
 class CriticState(NamedTuple):
-    """A critic while it learns."""
+    """The state of a critic while it learns."""
 
     weights: Vector
     stream: Trace
@@ -194,7 +194,7 @@ class CriticState(NamedTuple):
 
 
 class Run(NamedTuple):
-    """All that a run consists of, but for generators and step sizes."""
+    """All parts of a run, except generators and step sizes."""
 
     world: World
     buffer: Buffer
@@ -204,7 +204,7 @@ class Run(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where an episode is; written by each step."""
+    """The position in an episode; written by each step."""
 
     state: Vector
     """Shape (state_size,)."""
@@ -213,7 +213,7 @@ class Position(NamedTuple):
     seen: Whole
     """Shape (2,): number of the state, and whether it is observable; −1 if not known."""
     preferred: Vector
-    """What the last step with β = 1 showed, shape (thresholds,)."""
+    """The observation at the last step with β = 1, shape (thresholds,)."""
 
 
 @kernel
@@ -223,7 +223,7 @@ def run_episodes(
     step_sizes: tuple[float, float],
     measured: Dense,
 ) -> int:
-    """Act and learn; returns how many episodes were run, or why it cannot be done.
+    """Act and learn; returns the number of episodes, or a reason to stop.
 
     generators  for the environment, and for actions
     step_sizes  of actor and critic
@@ -255,7 +255,7 @@ def _run_episode(
     measured_: Dense,
     episode: int,
 ) -> int:
-    """One episode, but for the actor's update; returns its number of steps, or why it has none."""
+    """One episode without the actor's update; returns its number of steps, or a reason to stop."""
     world, buffer, actor, critic, classes = uncounted(run_)
     at, measured = uncounted(at_), uncounted(measured_)
     reset_kernel(world.tables, generators[0], at.state, at.observation, at.seen)
@@ -311,10 +311,12 @@ def _run_episode(
 def compiled_run(
     spec: ActorCritic, task: Any, rule: Rule, preference: Signal
 ) -> CompiledRun | None:
-    """What runs compiled, or None if some part cannot be compiled."""
+    """The compiled run, or None if some part cannot be compiled."""
     tables = getattr(task, "tables", None)
     encoding = Encoding.of(spec.critic.features, spec.critic.bias)
     if not isinstance(tables, Tables) or encoding is None:
+        return None
+    if type(rule).bootstrap is not Rule.bootstrap:
         return None
     classes = Classes.of(rule, preference)
     if classes is None:
@@ -339,7 +341,7 @@ class CompiledRun:
     def run(self, pair: StepSizePair, seed: int, measured: Dense) -> Run | None:
         """Write the measures of a run, shape (measures, episodes), NaN where it has diverged.
 
-        Returns what has learned, or None if it must be run in Python.
+        Returns the learner, or None if it must run in Python.
         """
         found, done = np.empty(measured.shape), FULL
         while done == FULL:
@@ -364,7 +366,7 @@ class CompiledRun:
                 np.zeros(size),
                 Trace.empty(size),
                 self._encoding,
-                VIEWS.index(critic.view),
+                VIEWS.index(known_view(critic)),
                 critic.truncation == "terminate",
                 critic.bounded,
             ),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, SupportsIndex, final
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, SupportsIndex, final
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from preftd._src.learners.actor_critic.options import (
 )
 from preftd._src.learners.step_size import StepSizePair, listed
 from preftd._src.learners.transition import DivergedError
+from preftd._src.learners.views import in_view_of
 from preftd._src.rules.rule import as_rule
 from preftd.preferences import Signal, as_preference
 from preftd.rules import Rule
 from preftd.tasks import Task
 
 MEASURES = ("return", "discounted", "steps", "preferred")
-"""What a run yields after each episode: the sum of rewards, their discounted sum, the number of
+"""The measures after each episode: the sum of rewards, their discounted sum, the number of
 steps, and the share of steps with β = 1."""
 
 
@@ -37,8 +38,8 @@ class ActorCritic:
 
     Step sizes are pairs, such as `StepSizePair.grid(actor=[...], critic=[...])`. The environment
     and the learner run compiled together on control tasks of the library, with the preferences
-    `Constant`, `Observability`, `PerState` and `Displacement` and any rule. With other
-    preferences, encoders or tasks they run in Python, much slower, with the same results.
+    `Constant`, `Observability`, `PerState` and `Displacement` and any rule. With other preferences,
+    encoders or tasks they run in Python, which is much slower, with the same results.
 
     Parameters
     ----------
@@ -63,8 +64,12 @@ class ActorCritic:
 
     @property
     def label(self) -> str:
-        """Its name in figures: what differs from the defaults."""
+        """Its name in figures: options that differ from the defaults."""
         return ", ".join(["actor-critic", *changed(self.actor), *changed(self.critic)])
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The specification, with the view of the rule if the critic names none."""
+        return replace(self, critic=in_view_of(rule, self.critic))
 
     def learner(
         self,
@@ -74,7 +79,7 @@ class ActorCritic:
         step_size: StepSizePair,
         seed: SupportsIndex = 0,
     ) -> ActorCriticLearner:
-        """A learner, with the weights that the seed draws."""
+        """A learner, with weights drawn from the seed."""
         return ActorCriticLearner(
             size, actions, rule, step_size, actor=self.actor, critic=self.critic, seed=seed
         )
@@ -99,7 +104,7 @@ class ActorCritic:
         step_sizes : sequence of StepSizePair
         episodes : int
         seed : int
-            Of the environment, the actor's first weights and the actions.
+            Seed of the environment, the actor's initial weights and the actions.
 
         Returns
         -------
@@ -114,7 +119,7 @@ class ActorCritic:
         signal, first = as_preference(preference), as_count("seed", seed, 0)
         pairs = [as_pair(given) for given in listed("step_sizes", step_sizes)]
         count = as_count("episodes", episodes, 1, MOST_STEPS)
-        compiled = compiled_run(self, task, rule, signal)
+        compiled = compiled_run(self.for_rule(rule), task, rule, signal)
         measured = np.full((len(MEASURES), len(pairs), count), np.nan)
         for column, pair in enumerate(pairs):
             own = measured[:, column]
@@ -131,7 +136,7 @@ class ActorCritic:
         seed: int,
         measured: Dense,
     ) -> None:
-        """Write the measures of a run, shape (measures, episodes), that takes Python's time."""
+        """Write the measures of a run in Python, shape (measures, episodes)."""
         environment, discount = _environment(task)
         size, actions, _ = sizes_of(environment)
         learner = self.learner(size, actions, rule, pair, seed)
@@ -148,7 +153,7 @@ class ActorCritic:
 
 
 def _environment(task: Any) -> tuple[Any, Any]:
-    """The environment of a task, and the discount, both as given."""
+    """The environment and the discount of a task."""
     if isinstance(task, Task):
         from preftd._src.tasks.environment import TaskEnvironment  # noqa: PLC0415  (takes a while)
 
@@ -156,7 +161,7 @@ def _environment(task: Any) -> tuple[Any, Any]:
     acts = callable(getattr(task, "environment", None)) and hasattr(task, "discount")
     if isinstance(task, type) or not acts:
         raise InputError(
-            f"the task is {short(task)}, in which nobody can act: give a control task, such as "
+            f"the task is {short(task)}, in which no agent can act: give a control task, such as "
             "CartPole(), or an object with name, discount and environment()."
         )
     return task.environment(), task.discount

@@ -1,4 +1,4 @@
-"""What an actor-critic keeps of one environment: its trace, and the episode that it is in."""
+"""The state of an actor-critic in one environment: its trace and its current episode."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from preftd._src.learners.actor_critic.critic import CriticFeatures, Trace, clea
 from preftd._src.learners.base import Memory, are_counts, checked_state, refuse_unless, split_state
 
 CAPACITY = 64
-"""Steps that a stream has memory for at first."""
+"""The initial capacity of a stream in steps."""
 STEP_COLUMNS = ("action", "reward", "discount", "decay", "gain")
-"""What is kept of each step, next to the observation."""
+"""Stored for each step, in addition to the observation."""
 _WORDS = 4
-"""PCG64 has two numbers of 128 bits, in words of 32."""
+"""The number of 32-bit words in the state of PCG64."""
 
 
 @final
 class Stream:
-    """What an actor-critic keeps of one environment; weights are shared by all streams."""
+    """The state of an actor-critic in one environment; all streams share weights."""
 
     def __init__(self, sizes: Sizes, features: CriticFeatures) -> None:
         self._features = features
         self.trace = Trace.empty(features.size)
         self.buffer = Buffer.empty(CAPACITY, sizes, features.size, features.ones)
         self.steps = 0
-        """Of the episode so far."""
+        """For the episode so far."""
         self.follow_on = 0.0
         self.discount_t = 0.0
-        """γ_t of the transition into the observation that comes next; 0 at a start."""
+        """γ_t of the transition into the next observation; 0 at the start of an episode."""
         self.memory = Memory()
 
     def show(self, x: Vector, ahead: int = 0) -> None:
@@ -51,16 +51,16 @@ class Stream:
         self._features.write(self.buffer.x, t, self.buffer.features)
 
     def abandon(self) -> None:
-        """Leave the episode that it is in."""
+        """Abandon the current episode."""
         clear(self.trace)
         self.steps, self.follow_on, self.discount_t = 0, 0.0, 0.0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that changes, as arrays."""
+        """All changing state, as arrays."""
         return self._own() | self.memory.arrays()
 
     def _own(self) -> dict[str, NDArray[Any]]:
-        """The same without what signals remember."""
+        """All changing state except the memory of signals."""
         t, buffer = self.steps, self.buffer
         steps = [getattr(buffer, name)[:t] for name in STEP_COLUMNS]
         return {
@@ -74,7 +74,7 @@ class Stream:
         }
 
     def put(self, given: Mapping[str, ArrayLike]) -> None:
-        """Return to what `arrays` gave, checked."""
+        """Restore the state from `arrays`, checked."""
         rest, memory = split_state(given)
         own, steps = self._own(), len(np.atleast_1d(as_array("step", rest.get("step", 0))))
         for name in ("observation", "step"):  # of any length
@@ -113,7 +113,7 @@ def generator_words(generator: np.random.Generator) -> NDArray[np.float64]:
 
 
 def generator_of(given: NDArray[np.float64]) -> np.random.Generator:
-    """The generator whose state `generator_words` gave."""
+    """The generator with a state from `generator_words`."""
     refuse_unless(are_counts(given) and (given < 2**32).all(), "generator")
     *split, has_uint32, uinteger = (int(word) for word in given)
     state, inc = (

@@ -3,13 +3,13 @@
     A = Σ_t e_t (x_t − γ_{t+1} x_{t+1})ᵀ          b = Σ_t e_t r_{t+1}          (A + ε I) w = b
     e_t = decay_t e_{t−1} + gain_t x_t            ε the regularisation
 
-A row is added once its target is complete: when the next state comes that has a weight, or at the
-end of the episode. Where β and gain are 0, what is seen has no part in the weights, whatever ρ is.
+A row is added once its target is complete: at the next state that has a weight, or at the end of
+the episode. Where β and gain are 0, features are ignored, whatever ρ is.
 
-Nothing depends on a step size, and each step is used in full, at the price of n² numbers. The rule
-alone makes it LSTD(λ), preferential or emphatic least squares: A and b over the number of steps
-tend to those of `preftd.theory.key_matrix`, and w to the rule's fixed point, also where the rule's
-own learner would diverge.
+Nothing depends on a step size, and each step is used fully, at the cost of n² numbers. The rule
+makes it LSTD(λ), or preferential or emphatic least squares: A and b, divided by the number of
+steps, converge to those of `preftd.theory.key_matrix`, and w to the rule's fixed point, even where
+the rule's own learner would diverge.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class LeastSquaresLearner(StreamLearner):
 
     A row of the system waits for the next state with a weight. `update` adds it when that state
     comes, and at once where discount is 0 or the episode is truncated. With `next_beta`, the last
-    row counts as much as β of `next_features`; at 0 it is dropped.
+    row is weighted by β of `next_features`; at 0 it is dropped.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ class LeastSquaresLearner(StreamLearner):
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     regularisation : float
-        ε; it pulls weights to 0, less with each step. With 0 (not if recursive), directions that no
-        update has seen are left at 0, and w is the smallest of the solutions.
+        ε; it shrinks weights towards 0, less with each step. With 0 (not if recursive), w is the
+        solution of least norm.
     recursive : bool
         False keeps A and b and solves when weights are needed: n² work per step (in matrix products
-        for a stream), n³ per solution, as accurate as can be. True keeps (A + ε I)⁻¹ and w up to
-        date, n² per step. The rounding of its first steps stays: w is off by about
-        n ‖x‖² 1e-17 / ε of its size, so choose ε no smaller than that allows, or False.
+        for a stream), n³ per solution, most accurate. True keeps (A + ε I)⁻¹ and w up to
+        date, n² per step. Rounding errors of the first steps remain: the relative error of w is
+        about n ‖x‖² 1e-17 / ε, so do not choose a very small ε.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class LeastSquaresLearner(StreamLearner):
         return x, y
 
     def _step(self, now: Transition) -> None:
-        """Complete the row that waits if x has a weight, and begin another; all or nothing."""
+        """Complete the pending row if x has a weight, and begin another; all or nothing."""
         x, y, over = now.x, now.x_next, now.end_share
         begun, complete, rows = self._begun, [], self._rows
         if now.gain != 0 or (now.beta != 0 and now.discount_t != 0):
@@ -188,7 +188,7 @@ class LeastSquaresLearner(StreamLearner):
         self._begun = Begun.nothing(self.size)
 
     def _complete(self, system: Sums | Inverse) -> None:
-        """Complete the row of an episode that was left, as if it were truncated."""
+        """Complete the row of an abandoned episode, as if it were truncated."""
         begun = self._begun
         if begun.waits and begun.seen:
             row = (begun.fade * self._discount_t, begun.paid, 1.0)
@@ -198,10 +198,10 @@ class LeastSquaresLearner(StreamLearner):
 
     @staticmethod
     def _check(fits: bool | np.bool_, x: Vector, y: Vector) -> None:
-        """Refuse a row that cannot be multiplied."""
+        """Refuse a row whose products could overflow."""
         if not fits:
             check_features_finite(x, y, waits=True)
-            raise InputError("the trace or what it is multiplied by is too large: scale features.")
+            raise InputError("the trace or its factor is too large: scale features.")
 
     def _learn(self, experience: Experience, steps: Steps) -> None:
         check_finite("reward", experience.reward)
@@ -269,7 +269,7 @@ class LeastSquares:
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
+        """Its name in figures, next to the rule's."""
         return "recursive least squares" if self.recursive else "least squares"
 
     def learner(
@@ -295,7 +295,7 @@ class LeastSquares:
         step_sizes: Sequence[Any],
         seed: SupportsIndex,
     ) -> LeastSquaresBatch:
-        """The only learner of a seed; `step_sizes` is [None]."""
+        """The single learner of a seed; `step_sizes` is [None]."""
         whole("seed", seed)
         if listed("step_sizes", step_sizes) != [None]:
             raise InputError("least squares has no step size: give [None] as step sizes.")

@@ -4,12 +4,11 @@ Rows are made of e and d = x − Γ x'. There is one for each state that has a w
 
     A ← A + e_k (x_k − Γ x_m)ᵀ          b ← b + e_k R
 
-x_m is the next such state, or what follows the last step of the episode. Between them β and gain
-are 0, so that e only decays, and the features of all steps between have no part. The row waits for
-x_m: what is seen in between has no part in the weights, at no time.
+x_m is the next such state, or the state after the last step of the episode. Between them β and gain
+are 0, so e only decays. The row waits for x_m, and features in between are never read.
 
 Two classes keep the system, with the same methods: `Sums` and `Inverse`. Rows are checked before
-anything is written, so that one which is refused leaves no trace. The readable reference is in
+anything is written, so a refused row changes nothing. The readable reference is in
 `tests/learners/least_squares_cases.py`.
 """
 
@@ -27,13 +26,13 @@ from preftd._src.learners.transition import DivergedError, refused_step
 LARGEST = 1e300
 """Products at least this large are refused; sums of fewer than 1e8 others do not overflow."""
 SMALLEST_DENOMINATOR = 1e-9
-"""1 + dᵀ P e loses this much of its digits to cancellation, and P with it."""
+"""Below this, 1 + dᵀ P e, and P with it, loses too many digits to cancellation."""
 TRACE, DIFFERENCE, LEFT, RIGHT = range(4)
 """Rows of `rows`, an array of shape (4, size): e and d of a row, P e and dᵀ P."""
 _UNSEEN = 1e-12
-"""Singular values this much smaller than the largest are rounding: nothing was seen there."""
+"""Singular values this much smaller than the largest are rounding errors."""
 BLOCK = 1 << 16
-"""Numbers handled at a time: with their likes they stay in the cache."""
+"""Numbers handled at a time, few enough for the cache."""
 _SINGULAR = (
     "{} makes the system singular, or nearly so, or its inverse too large: "
     "use another regularisation, or recursive=False."
@@ -54,12 +53,12 @@ class Rows(NamedTuple):
     reward: Vector
     """R."""
     decay: Vector
-    """e_k = decay e + gain x_k, where e belongs to the row before."""
+    """e_k = decay e + gain x_k, where e belongs to the previous row."""
     gain: Vector
 
 
 class Begun(NamedTuple):
-    """A row that waits for its next state."""
+    """A pending row, which waits for its next state."""
 
     trace: Vector
     """e_k."""
@@ -70,19 +69,19 @@ class Begun(NamedTuple):
     paid: float
     """R so far."""
     waits: bool
-    """Whether there is one at all."""
+    """Whether there is a pending row."""
     ahead: Vector
-    """What was seen last, if it is finite: it completes the row if the episode is left."""
+    """The last features, if they are finite: they complete the row if the episode is abandoned."""
     seen: bool
     """Whether it is."""
 
     @classmethod
     def nothing(cls, size: int) -> "Begun":
-        """As at the start of an episode."""
+        """The state at the start of an episode."""
         return cls(np.zeros(size), np.zeros(size), 0.0, 0.0, False, np.zeros(size), False)
 
     def looking(self, ahead: Vector) -> "Begun":
-        """The same after another step, which showed this last."""
+        """The row after another step, with its features."""
         seen = bool(np.isfinite(ahead).all())
         return self._replace(ahead=ahead.copy() if seen else np.zeros(ahead.size), seen=seen)
 
@@ -91,7 +90,7 @@ class Begun(NamedTuple):
 def rows_of(
     steps: Steps, fade: float, paid: float, waits: bool
 ) -> tuple[Rows, int, float, float, bool]:
-    """The rows of a stream, how many are complete, and what is known of one that is not."""
+    """The rows of a stream, the number of complete ones, and the pending one."""
     count = steps.code_t.size + 1
     step, step_next = np.empty(count, np.int64), np.empty(count, np.int64)
     code, code_next = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -131,7 +130,7 @@ def rows_of(
 
 @kernel(fastmath={"contract"})
 def traces(decay: Vector, gain: Vector, features: Dense, before: Vector) -> Dense:
-    """e_k = decay e + gain x_k, with e of the row before; `before` is the trace so far."""
+    """e_k = decay e + gain x_k, with e of the previous row; `before` is the trace so far."""
     rows, size = features.shape
     out = np.empty((rows, size))
     for t in range(rows):
@@ -159,7 +158,7 @@ def trace_of(decay: float, gain: float, x: Vector, before: Vector, out: Vector) 
 def prepare(
     e: Vector, x: Vector, x_next: Vector, numbers: tuple[float, float, float], rows: Dense
 ) -> bool:
-    """Write e and d of a row; returns whether they can be multiplied.
+    """Write e and d of a row; returns whether their products are finite.
 
     numbers  Γ, R, and a factor of the whole row
     """
@@ -227,7 +226,7 @@ def sherman_morrison(
 def add_rows(
     trace: Dense, difference: Dense, reward: Vector, rows: Dense, inverse: Dense, weights: Vector
 ) -> int:
-    """Rows of the inverse, one after the other; how many were done before one that is singular."""
+    """Update the inverse row by row; returns the number of rows before a singular one."""
     for t in range(len(difference)):
         if not sherman_morrison(trace[t], difference[t], reward[t], rows, inverse, weights):
             return t
@@ -235,7 +234,7 @@ def add_rows(
 
 
 class Block(NamedTuple):
-    """Rows one after the other, with the features of their states; the last may be incomplete."""
+    """Consecutive rows, with the features of their states; the last may be incomplete."""
 
     features: Dense
     """Shape (rows, size)."""
@@ -255,15 +254,13 @@ class Block(NamedTuple):
                 np.abs(a).max(initial=1.0) for a in (difference, self.reward, self.features)
             )
             if not np.abs(after).max() * other < LARGEST:
-                raise InputError(
-                    "the trace or what it is multiplied by is too large: scale features."
-                )
+                raise InputError("the trace or its factor is too large: scale features.")
         return after, difference
 
 
 @final
 class Sums:
-    """A and b; adding is cheap, and the system is solved when its solution is asked for."""
+    """A and b; adding is cheap, and the system is solved when weights are needed."""
 
     def __init__(self, size: int, regularisation: float) -> None:
         self.regularisation = regularisation
@@ -289,7 +286,7 @@ class Sums:
         self._solution = None
 
     def absorb(self, block: Block, trace: Vector) -> Vector:
-        """The same for rows one after the other; returns the trace after them."""
+        """The same for consecutive rows; returns the trace after them."""
         after, difference = block.multiplied(trace)
         complete = after[: len(difference)]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -345,7 +342,7 @@ class Inverse:
             raise InputError(_SINGULAR.format("this step"))
 
     def absorb(self, block: Block, trace: Vector) -> Vector:
-        """The same for rows one after the other; returns the trace after them."""
+        """The same for consecutive rows; returns the trace after them."""
         after, difference = block.multiplied(trace)
         inverse, weights = self.arrays["inverse"], self.arrays["weights"]
         done = add_rows(after, difference, block.reward, self._rows, inverse, weights)
@@ -369,7 +366,7 @@ def absorb_stream(system: Sums | Inverse, steps: Steps, begun: Begun) -> Begun:
         May be left half changed if the stream cannot be used.
     steps : Steps
     begun : Begun
-        The row that waits, from the piece before.
+        The pending row of the previous piece.
 
     """
     rows, complete, fade, paid, waits = rows_of(steps, begun.fade, begun.paid, begun.waits)
@@ -381,7 +378,7 @@ def absorb_stream(system: Sums | Inverse, steps: Steps, begun: Begun) -> Begun:
         if rows.step[first] < 0:
             features[0] = begun.features
         following = decoded(rows.code_next[whole], steps.dense, steps.active)
-        following[rows.discount[whole] == 0] = 0.0  # what comes after the end has no part
+        following[rows.discount[whole] == 0] = 0.0  # the state after the end is ignored
         _refuse_not_finite(steps, rows.step[which], features)
         _refuse_not_finite(steps, rows.step_next[whole], following)
         numbers = (rows.reward[whole], rows.discount[whole], rows.decay[which], rows.gain[which])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, SupportsIndex, final
+from typing import ClassVar, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from preftd._src.learners.step_size import Decreasing, StepSize, as_step_sizes, 
 from preftd._src.learners.steps import UNFINISHED, Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.learners.vectors import WIDTH, aligned
-from preftd._src.names import nearest
+from preftd._src.learners.views import check_view, in_view_of, known_view
 from preftd._src.tasks.scored import Scored
 from preftd.rules import Rule
 
@@ -29,8 +29,9 @@ class Linear:
 
     Parameters
     ----------
-    view : {"backward", "forward", "true_online", "held"}
-        When and how weights move; "backward" is the paper's algorithm.
+    view : {"held", "backward", "true_online", "forward"}, optional
+        When and how weights move; "backward" is the paper's algorithm (default: that of the rule,
+        held for PTD).
     bounded : bool
         Whether gains are at most ``1 / (α |x|²)``: no step then moves a prediction past its target.
 
@@ -42,25 +43,30 @@ class Linear:
 
     """
 
-    view: str = "backward"
+    view: str | None = None
     bounded: bool = False
 
     takes_step_size: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        nearest("view", self.view, VIEWS)
+        check_view(self.view, VIEWS)
         object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule; empty for the paper's algorithm."""
-        words = (VIEWS[self.view].label, "bounded" if self.bounded else "")
+        """Its name in figures, next to the rule's; empty for the paper's algorithm."""
+        view = "" if self.view is None else VIEWS[self.view].label
+        words = (view, "bounded" if self.bounded else "")
         return ", ".join(filter(None, words))
 
     @property
     def watchable(self) -> bool:
-        """Whether a signal may watch the learner: if it learns one transition at a time."""
-        return VIEWS[self.view].online
+        """Whether a signal may watch the learner, which then learns one transition at a time."""
+        return self.view is None or VIEWS[self.view].online
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The specification, with the view of the rule if it names none."""
+        return in_view_of(rule, self)
 
     def learner(
         self,
@@ -92,6 +98,7 @@ class LinearBatch:
     """
 
     def __init__(self, spec: Linear, size: int, step_sizes: Sequence[StepSize]) -> None:
+        self._view = VIEWS[known_view(spec)]
         self.spec, self.step_sizes = spec, as_step_sizes(step_sizes)
         self._size = as_count("size", size, 1, MOST_FEATURES)
         self._together = [(a,) for a in self.step_sizes] if spec.bounded else [self.step_sizes]
@@ -120,7 +127,7 @@ class LinearBatch:
             filled = np.zeros((len(alphas), weights.size // self._size))
             filled[:, : len(group)] = alphas
             found = np.empty((int(steps.is_last.sum()), len(group)))
-            VIEWS[self.spec.view].batch_kernel(seen, scored, filled, weights, found)
+            self._view.batch_kernel(seen, scored, filled, weights, found)
             errors.append(found)
         self._steps += steps.code_t.size
         return np.concatenate(errors, axis=1)

@@ -1,19 +1,19 @@
 """Linear learning with several step sizes at once: step sizes are the lanes.
 
-Backward and forward views: one trace serves all lanes.
+Backward and forward views: all lanes share one trace.
 
     δ_t = r_{t+1} + a_tᵀ W_t            a_t = γ_{t+1} x_{t+1} − x_t, W_t feature × lane
     W_{t+1} = W_t + e_t (α δ_t)ᵀ        e_t = decay_t e_{t−1} + gain_t x_t
 
-The update of a step waits for the next, so that one pass over the weights makes it and takes the
-next product with a.
+The update of a step waits for the next step, so that one pass over the weights applies it and
+computes the next product with a.
 
-True online: each lane has a trace of its own.
+True online: each lane has its own trace.
 
     e ← decay e + α gain (1 − decay e·x) x          w ← w + δ e + α gain (v − w·x) x
     δ = r + γ' w·x' − v,  v = x·(weights before the last update), w·x where an episode begins
 
-Lanes are filled up to a multiple of eight; what fills them has step size 0.
+Lanes are padded to a multiple of eight; padding has step size 0.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ compiled = kernel(fastmath={"contract"})
 def add_features(
     code: int, dense: Dense, active: NDArray[np.int32], factor: float, out: Vector
 ) -> None:
-    """Let out ← out + factor · x, for what a code stands for."""
+    """Compute out ← out + factor · x, for the x of a code."""
     if code < 0:
         for i in range(out.size):
             out[i] += factor * dense[-1 - code, i]
@@ -60,7 +60,7 @@ def difference(
 def move_and_multiply(
     trace: Vector, update: Vector, a: Vector, weights: Vector, out: Vector
 ) -> None:
-    """Let W ← W + e uᵀ, and with these weights out ← out + aᵀ W."""
+    """Compute W ← W + e uᵀ, then out ← out + aᵀ W."""
     columns = update.size
     for c in range(0, columns, WIDTH):
         u, total = load(update, c), load(out, c)
@@ -144,7 +144,10 @@ def learn_lanes(  # noqa: C901, PLR0912  (with few features a call takes longer 
 
 @compiled
 def weighted_difference(steps: Steps, t: int, ends: bool, out: Vector) -> bool:
-    """Write a_t without values that have no weight, which cancel; returns whether any has one."""
+    """Write a_t without values of weight 0, which cancel.
+
+    Returns whether any value has a weight.
+    """
     here, ahead = steps.code_t[t], steps.code_tp1[t]
     discount, dense, active = steps.discount_tp1[t], steps.dense, steps.active
     used = steps.gain[t] != 0.0 or (steps.beta[t] != 0.0 and steps.discount_t[t] != 0.0)
@@ -168,7 +171,7 @@ def weighted_difference(steps: Steps, t: int, ends: bool, out: Vector) -> bool:
 def learn_lanes_forward(
     steps: Steps, scored: Scored, step_sizes: Dense, weights: Vector, errors: Dense
 ) -> None:
-    """The forward view: weights rest during an episode, then all its updates are made at once.
+    """The forward view: weights stay fixed during an episode, then make all its updates.
 
     A_t = δ_t + decay_{t+1} A_{t+1}          W ← W + Σ_t gain_t x_t (α A_t)ᵀ
     """

@@ -4,28 +4,28 @@
     on arriving in x_{t+1}:                         w ← w + α β_{t+1} P,   P ← (1 − β_{t+1}) P
     at the end of an episode:                       w ← w + α P,           P ← 0
 
-No value is computed where it would have no weight. P without the last γ v e is kept as p; arriving
+Values of weight 0 are not computed. P without the last γ v e is stored as p; arriving
 in x with β, decay, gain, from a step with discount γ, and with v = w·x before and v' after:
 
     w ← w + α β (p + γ v e)
     p ← (1 − β) p + decay (v − v') e − gain v' x        e ← decay e + gain x        p ← p + r e
 
 If ρ = 1 this is the definition above. If not, it leaves out γ (1 − ρ) v e, which is 0 on average.
-Where β and gain are 0, only e ← decay e and p ← p + r e are left: such states are passed over
+Where β and gain are 0, only e ← decay e and p ← p + r e remain: such states are skipped
 (`visited`).
 
 If β is 0 or 1 and hidden states have no gain, an episode is a chain of preferred states, and needs
 neither p nor e. From one preferred state x_k to the next, x_m, the trace is a multiple of x_k, so
-that all steps between are one step of TD(0):
+all steps in between make one step of TD(0):
 
     w ← w + α gain_k (R + Γ w·x_m − w·x_k) x_k
     R = r_{k+1} + d_{k+1} r_{k+2} + d_{k+1} d_{k+2} r_{k+3} + …       d the decays of hidden states
     Γ = d_{k+1} ⋯ d_{m−1} γ_m
 
-Hidden states are not looked at. Targets are also complete where a discount is 0.
+Hidden states are not read. Targets are also complete where a discount is 0.
 
-Otherwise two states are taken at a time. What they change is a combination of p, e and their x, so
-that one pass over w and p makes both changes, and takes the products with the next two.
+Otherwise two states are taken at a time. Their changes are combinations of p, e and their x, so one
+pass over w and p makes both changes, and computes the products with the next two.
 """
 
 from typing import NamedTuple
@@ -53,7 +53,7 @@ def is_td_0(steps: Steps) -> bool:
 
 @compiled
 def chain_end(steps: Steps, first: int) -> tuple[int, int]:
-    """Where the episodes from `first` on that are chains end, and how many they are."""
+    """The ends of consecutive chain episodes from `first` on, and their number."""
     beta, gain, is_last = steps.beta, steps.gain, steps.is_last
     end, episodes, learns = first, 0, False
     for t in range(first, is_last.size):
@@ -73,10 +73,10 @@ def chain_end(steps: Steps, first: int) -> tuple[int, int]:
 
 @compiled
 def chain_of(steps: Steps, first: int, end: int, step_sizes: Dense) -> tuple[Steps, Dense]:
-    """Some episodes as steps from one preferred state with a gain to the next preferred state.
+    """Episodes as steps from one preferred state with a gain to the next preferred state.
 
-    Their step sizes are those of the steps at which updates are applied: the arrivals, and the ends
-    of episodes.
+    Their step sizes are those at which updates are applied: at arrivals, and at the ends of
+    episodes.
     """
     count, one = end - first, step_sizes.shape[0] == 1
     code, code_next = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
@@ -136,22 +136,22 @@ PAGE = 512
 
 
 class Visited(NamedTuple):
-    """States with a value, from one pass to the next; the last is what follows the last step."""
+    """States with a value, between passes; the last is the state after the last step."""
 
     step: NDArray[np.int64]
     code: NDArray[np.int32]
     beta: Vector
     discount: Vector
-    """γ times the decays of the states passed over before."""
+    """γ times the decays of the skipped states before."""
     decay: Vector
     """The decay times those."""
     gain: Vector
     paid: Vector
-    """The rewards up to the next, each times the decays before it."""
+    """The rewards up to the next state, each times the decays before it."""
 
 
 class Work(NamedTuple):
-    """Arrays that all spans share."""
+    """Arrays shared by all spans."""
 
     pending: Vector
     """p, feature × lane."""
@@ -211,7 +211,10 @@ def learn_held(
 
 @compiled
 def visit(steps: Steps, first: int, end: int, states: Visited) -> int:
-    """Write the states that are not passed over, from the first that has a gain; how many."""
+    """Write the states that are not skipped, from the first that has a gain.
+
+    Returns their number.
+    """
     beta, gain, decay, reward = steps.beta, steps.gain, steps.decay, steps.reward
     n, fade = 0, 1.0
     for t in range(first, end):
@@ -227,7 +230,7 @@ def visit(steps: Steps, first: int, end: int, states: Visited) -> int:
     share = steps.final_beta[end - 1]
     out = steps.discount_tp1[end - 1] if share != 0.0 else 0.0
     states.step[n] = end - 1
-    # nothing is looked at that has no part: any state that has a value stands in
+    # nothing is read that is ignored: any state that has a value is a placeholder
     states.code[n] = steps.code_tp1[end - 1] if out != 0.0 or n == 0 else states.code[0]
     states.beta[n], states.discount[n] = share, out * fade
     states.decay[n], states.gain[n], states.paid[n] = 0.0, 0.0, 0.0

@@ -44,8 +44,9 @@ from preftd._src.learners.transition import (
     refused_step,
     refused_stream,
 )
+from preftd._src.learners.views import view_of
 from preftd._src.names import nearest
-from preftd._src.rules.rule import broadcast
+from preftd._src.rules.rule import bootstrapped, broadcast
 from preftd.experience import Experience, Indices
 from preftd.rules import Rule
 
@@ -57,7 +58,7 @@ class LinearLearner(StreamLearner):
     """Predicts v(x) = w·x, and learns w by TD(λ), ETD, PTD or any other rule.
 
     Features are a vector of numbers; or `Indices`, if they are 1 at a few indices and 0 elsewhere
-    (tabular, tile coding), where a step costs as much as there are ones.
+    (tabular, tile coding); the cost of a step is then proportional to the number of ones.
 
     Parameters
     ----------
@@ -66,14 +67,15 @@ class LinearLearner(StreamLearner):
     rule : Rule
         TD(), PTD(), ETD(...) or your own.
     step_size : float, array of shape (size,), or Decreasing
-        One for all features or one for each; `Decreasing(...)` decreases as steps go by.
-    view : {"backward", "true_online", "held", "forward"}
-        When and how weights move; docs/learners.md says when to choose which. "forward" learns from
-        whole episodes only: it has `learn`, but no `update`.
+        One for all features or one for each; `Decreasing(...)` decreases with the number of steps.
+    view : {"held", "backward", "true_online", "forward"}, optional
+        When and how weights move (default: that of the rule, held for PTD); docs/learners.md says
+        when to choose which. "forward" learns from whole episodes only: it has `learn`, but no
+        `update`.
     bounded : bool
         Whether gains are at most ``1 / (α |x|²)``: no step then moves a prediction past its target.
     predictions : int
-        How many predictions are learned from the same features (general value functions). Reward
+        The number of predictions learned from the same features (general value functions). Reward
         (any cumulant), discount, β, interest and ρ are then numbers for all, or arrays of shape
         (predictions,).
 
@@ -82,7 +84,7 @@ class LinearLearner(StreamLearner):
     >>> from preftd import PTD, tasks
     >>> from preftd.preferences import Observability
     >>> learner = LinearLearner(size=2, rule=PTD(), step_size=0.5)
-    >>> learner.update([1.0, 0.0], 2.0, [0.0, 1.0], discount=0.9, beta=1.0)
+    >>> learner.update([1.0, 0.0], 2.0, None, discount=0.0, beta=1.0)
     2.0
     >>> learner.predict([1.0, 0.0])
     1.0
@@ -99,7 +101,7 @@ class LinearLearner(StreamLearner):
         rule: Rule,
         step_size: ArrayLike | Decreasing,
         *,
-        view: str = "backward",
+        view: str | None = None,
         bounded: bool = False,
         predictions: int | None = None,
     ) -> None:
@@ -107,6 +109,7 @@ class LinearLearner(StreamLearner):
         if predictions is not None:
             predictions = as_count("predictions", predictions, 1, MOST_FEATURES)
         super().__init__(size, rule, predictions)
+        view = view_of(rule, view)
         nearest("view", view, VIEWS)
         if predictions is not None and not VIEWS[view].online:
             raise InputError(f"the {view} view learns one prediction: leave out predictions.")
@@ -162,14 +165,17 @@ class LinearLearner(StreamLearner):
     def _take_one(
         self, pair: Pair, given: Given, step_size: float, reach: float, end_share: Any
     ) -> tuple[float, float, float]:
-        """Take a step with the only prediction; `reach` bounds the gain (`bounding.py`), 0 not."""
+        """Take a step with a single prediction.
+
+        `reach` bounds the gain (`bounding.py`); 0 means no bound.
+        """
         state, (x, y), discount_t = self._state, pair, self._discount_t
         reward, discount, beta, decay, gain, carried = numbers_of(
             self.rule, self._follow_on, discount_t, given
         )
         end = -1.0 if end_share is None else float(end_share)
         if discount == 0:
-            y, end = x, 1.0  # what comes after the end has no part, whatever was given
+            y, end = x, 1.0  # the state after the end is ignored, whatever was given
         if reach:
             gain = bounded_gain(gain, reach)
         numbers = (reward, discount, discount_t, decay, gain, step_size, beta, end)
@@ -186,7 +192,7 @@ class LinearLearner(StreamLearner):
     def _take_many(
         self, pair: Pair, given: Given, step_size: float, reach: float, end_share: Any
     ) -> tuple[Vector, Vector, Vector]:
-        """The same for many predictions; signals are numbers for all, or one for each."""
+        """Take a step with many predictions; signals are numbers for all, or one for each."""
         (x, y), discount_t = pair, self._discount_t
         signals = {
             name: broadcast(name, as_array(name, signal), discount_t.shape)
@@ -203,14 +209,15 @@ class LinearLearner(StreamLearner):
         check_follow_on(carried)
         end = np.where(discount == 0, 1.0, -1.0 if end_share is None else end_share)
         gain = bounded_gains(gain[0], reach)
-        numbers = (reward, discount, discount_t, decay[0], gain, step_size, signals["beta"], end)
+        beta = bootstrapped(self.rule, signals["beta"])
+        numbers = (reward, discount, discount_t, decay[0], gain, step_size, beta, end)
         delta = self._state.step(x, y, np.array(np.broadcast_arrays(*numbers)))
         if delta is None:
             raise self._why_not(pair, numbers)
         return delta, carried, discount
 
     def _why_not(self, pair: Pair, numbers: tuple[Any, ...]) -> InputError:
-        """Why a step could not be used."""
+        """The error for a step that was refused."""
         _, discount, _, _, gain, _, beta, end = numbers
         if not self._holds:
             return not_finite(*pair)

@@ -1,14 +1,14 @@
 """Online views of linear learning: each is a few scalars in one affine map.
 
-With weights w, what is pending p, the trace e and features x, a step of any view is
+With weights w, pending updates p, the trace e and features x, a step of any view is
 
     e' = TRACE_KEPT e + FEATURES_TO_TRACE x
     w  ← w + PENDING_TO_WEIGHTS p + TRACE_TO_WEIGHTS e + NEW_TRACE_TO_WEIGHTS e'
            + FEATURES_TO_WEIGHTS x
     p  ← PENDING_KEPT p + TRACE_TO_PENDING e + NEW_TRACE_TO_PENDING e' + FEATURES_TO_PENDING x
 
-and only `factors` knows what these scalars are. A scalar that a view does not use is 0, and what it
-multiplies is then not read. The views:
+and only `factors` defines these scalars. A scalar that a view does not use is 0, and its factor is
+then not read. The views:
 
     backward        e ← decay e + gain x
                     w ← w + α δ e
@@ -21,11 +21,12 @@ multiplies is then not read. The views:
                     e ← decay e + gain x,  p ← p + r e
                     at the end of an episode  w ← w + α β' (p + γ' w·x' e),  p, e ← 0
 
-Features are multiplied by a factor each, 1 unless step sizes differ between them. Columns of arrays
-are predictions. `docs/learners.md` derives the true online update, `docs/held.md` the held one.
+Each feature has a factor, 1 unless step sizes differ between features. Columns of arrays
+are predictions. `docs/research/true_online.md` derives the true online update, `docs/held.md` has
+the held one.
 
-Vectors in the held view are lazy: e is S times the stored trace, and p is what is stored plus L
-times the stored trace, so that where β and gain are 0 these two numbers change and nothing else.
+Vectors in the held view are lazy: e is S times the stored trace, and p is the stored update plus L
+times the stored trace, so where β and gain are 0 only S and L change.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ from preftd._src.learners.linear.batch_kernel import add_features
 from preftd._src.learners.steps import Steps
 
 BACKWARD, TRUE_ONLINE, HELD = (0, None), (1, None), (None, 1)
-"""The views as kernels get them, in two arguments. One is None, which is known when a kernel is
-compiled: it then has no code for what that stands for, and compiling takes half as long."""
+"""The views as two arguments of kernels. One is None, which is known at compile time, so the kernel
+has no code for it, and compiling takes half as long."""
 View: TypeAlias = int | None
 Held: TypeAlias = int | None
 Many: TypeAlias = int | None
-"""None if there is one prediction, which is known in the same way."""
+"""None if there is one prediction, which is also known at compile time."""
 
 SCALE, WEIGHTS, TRACE, PENDING = range(4)
 """Rows of `memory`, an array of shape (3 or 4, features × predictions). Only the held view has
@@ -66,17 +67,18 @@ pending updates; the factors of the features are the first entries of SCALE."""
 REWARD, DISCOUNT, DISCOUNT_T, DECAY, GAIN, STEP_SIZE, BETA, END = range(
     SHARED_ROWS, SHARED_ROWS + 8
 )
-"""Rows of `work`, an array of shape (WORK_ROWS, predictions), after those of `growth.py`: what a
-step is made of. END is the share of what is pending that is applied after the step, where it is the
-last of an episode, and −1 where it is not."""
+"""Rows of `work`, an array of shape (WORK_ROWS, predictions), after those of `growth.py`: the
+numbers of a step. END is the share of pending updates that is applied after the last step of an
+episode, and −1 at other steps."""
 NUMBERS = slice(REWARD, END + 1)
 
 FADE, PAID, AHEAD, KNOWN = range(END + 1, END + 5)
-"""The next rows, for the held view: S and L; γ v(x') as the last step saw it, and 1 if that is a
-number, else 0."""
+"""The next rows, for the held view: S and L; γ v(x') of the last step, and 1 if that is a number,
+else 0."""
 LAZY = slice(FADE, KNOWN + 1)
 SHARED_BOUND = KNOWN + 1
-"""The next row: no number that all indices share is larger (`sparse_kernel.py`); 0 for vectors."""
+"""The next row: a bound of the numbers that all indices share (`sparse_kernel.py`); 0 for
+vectors."""
 
 (
     VALUE,
@@ -98,7 +100,7 @@ SHARED_BOUND = KNOWN + 1
     PENDING_TO_END,
     TRACE_TO_END,
 ) = range(SHARED_BOUND + 1, SHARED_BOUND + 19)
-"""The last rows, written again in each step: products of x and of x' with w, p and e; the scalars
+"""The last rows, rewritten in each step: products of x and of x' with w, p and e; the scalars
 of the step, and those of the end of an episode, w ← w + PENDING_TO_END p + TRACE_TO_END e'."""
 WORK_ROWS = TRACE_TO_END + 1
 
@@ -109,9 +111,9 @@ inlined_sums = kernel(fastmath={"contract", "reassoc"}, forceinline=True)
 
 @inlined
 def factors(view: View, held: Held, lazy: bool, work: Dense) -> bool:
-    """Write δ and the scalars of a step; returns whether all that is used is finite.
+    """Write δ and the scalars of a step; returns whether they are finite.
 
-    lazy  whether S and L stand for what is not written to each feature
+    lazy whether S and L replace writes to each feature
     """
     finite = True
     for lane in range(work.shape[1]):
@@ -139,7 +141,7 @@ def _online_factors(is_true: bool, work: Dense, lane: int) -> bool:
     else:
         work[FEATURES_TO_TRACE, lane] = work[GAIN, lane]
         work[NEW_TRACE_TO_WEIGHTS, lane] = work[STEP_SIZE, lane] * delta
-    # With v from the step before, δ need not show that x is not finite.
+    # With v from the previous step, δ need not show that x is not finite.
     return bool(np.isfinite(delta) & np.isfinite(value))
 
 
@@ -183,13 +185,13 @@ def _held_factors(lazy: bool, work: Dense, lane: int) -> bool:
 
 @inlined
 def is_used(work: Dense, lane: int) -> bool:
-    """Whether x has a part in a held step."""
+    """Whether a held step reads x."""
     return bool(work[BETA, lane] != 0.0 or work[GAIN, lane] != 0.0)
 
 
 @inlined
 def any_used(held: Held, work: Dense) -> bool:
-    """Whether x has a part in the step, for any prediction."""
+    """Whether the step of any prediction reads x."""
     if held is None:
         return True
     used = False
@@ -221,7 +223,7 @@ def may_step(held: Held, size: float, work: Dense) -> bool:
 
 @inlined
 def conclude(held: Held, lazy: bool, work: Dense) -> bool:
-    """Take note of a step that is made; returns whether what is pending must be applied."""
+    """Record a step; returns whether pending updates must be applied."""
     ends = False
     for lane in range(work.shape[1]):
         reward, discount_t = work[REWARD, lane], work[DISCOUNT_T, lane]
@@ -338,7 +340,7 @@ def _move(x: Vector, held: Held, memory: Dense, work: Dense) -> None:
 
 @compiled
 def _end(memory: Dense, work: Dense) -> None:
-    """Apply what is pending at the end of an episode, for the predictions that have one."""
+    """Apply pending updates at the end of an episode, for predictions whose episode ends."""
     for lane in range(work.shape[1]):
         if work[END, lane] >= 0.0:
             for k in range(lane, memory.shape[1], work.shape[1]):
@@ -351,7 +353,7 @@ def _end(memory: Dense, work: Dense) -> None:
 def _step(
     x: Vector, x_next: Vector, view: View, held: Held, many: Many, memory: Dense, work: Dense
 ) -> bool:
-    """One step of all predictions; returns False, with nothing learned, if it may not be taken."""
+    """One step of all predictions; returns False, with nothing learned, if it is refused."""
     if many is None:
         size = _look_one(x, x_next, held, memory, work)
     else:
@@ -374,7 +376,7 @@ def _step(
 def step_many(
     x: Vector, x_next: Vector, view: View, held: Held, memory: Dense, work: Dense
 ) -> bool:
-    """One step of many predictions; returns False, with nothing learned, if it may not be taken."""
+    """One step of many predictions; returns False, with nothing learned, if it is refused."""
     return bool(_step(x, x_next, view, held, 1, memory, work))
 
 
@@ -406,7 +408,7 @@ def step_one(  # noqa: PLR0913, PLR0917  (unpacking from Python would take longe
 
 @compiled
 def leave(alpha: float, memory: Dense, work: Dense) -> None:
-    """Apply what is pending of an episode that was left, if it can be bootstrapped from."""
+    """Apply pending updates of an abandoned episode, if its last state has a value."""
     for lane in range(work.shape[1]):
         along = work[PAID, lane] + work[FADE, lane] * work[AHEAD, lane]
         for k in range(lane, memory.shape[1], work.shape[1]):
@@ -419,7 +421,7 @@ def leave(alpha: float, memory: Dense, work: Dense) -> None:
 
 @inlined
 def write_numbers(steps: Steps, t: int, step_sizes: Vector, work: Dense) -> None:
-    """Write what step t of a stream is made of, for one prediction."""
+    """Write the numbers of step t of a stream, for one prediction."""
     work[REWARD, 0] = steps.reward[t]
     work[DISCOUNT, 0] = steps.discount_tp1[t]
     work[DISCOUNT_T, 0] = steps.discount_t[t]
@@ -435,7 +437,7 @@ def write_numbers(steps: Steps, t: int, step_sizes: Vector, work: Dense) -> None
 def learn_vectors(
     steps: Steps, view: View, held: Held, step_sizes: Vector, memory: Dense, work: Dense
 ) -> int:
-    """Learn one prediction from steps, up to the first that cannot be used; returns how many."""
+    """Learn one prediction from steps, up to the first that is refused; returns their number."""
     x, x_next = np.zeros(memory.shape[1]), np.zeros(memory.shape[1])
     last = steps.code_t.size - 1
     for t in range(steps.code_t.size):

@@ -1,4 +1,4 @@
-"""The views of linear learning, written to be read: v(x) = w·x, one whole episode.
+"""Readable reference of the views of linear learning: v(x) = w·x, one whole episode.
 
 `step_size` is a number, or an array that broadcasts to shape (T, size): one for each step, for each
 feature, or both. The compiled kernels are compared with these. Bounded steps are any of these views
@@ -51,7 +51,7 @@ def forward(w: Vector, episode: Episode, step_size: ArrayLike) -> Vector:
 
 
 def true_online(w: Vector, episode: Episode, step_size: ArrayLike) -> Dense:
-    """The weights after each step, shape (T, size); docs/learners.md derives the update.
+    """The weights after each step, shape (T, size); docs/research/true_online.md derives it.
 
     e ← decay e + α gain (1 − decay e·x) x          w ← w + δ e + α gain (v − w·x) x
     δ = r + γ' w·x' − v,  v = x·(weights before the last update), w·x at the first step
@@ -71,9 +71,9 @@ def true_online(w: Vector, episode: Episode, step_size: ArrayLike) -> Dense:
 def held(w: Vector, episode: Episode, step_size: ArrayLike) -> Dense:
     """The weights after each step, shape (T, size); an update is applied as its target completes.
 
-    On arriving in x: w ← w + α β (p + γ v e), where v = w·x and p is what is pending without γ v e.
-    Then p ← (1 − β) p + decay (v − v') e − gain v' x, with the value v' after the update. What is
-    shown has no part in it where β and gain are 0. At the end all is applied.
+    On arriving in x: w ← w + α β (p + γ v e), where v = w·x and p is the pending update without γ v
+    e. Then p ← (1 − β) p + decay (v − v') e − gain v' x, with the value v' after the update. Where
+    β and gain are 0, features are ignored. At the end all is applied.
     """
     x, x_next, reward, discount_t, discount, beta, decay, gain = episode
     alpha, weights = np.broadcast_to(step_size, x.shape), np.empty(x.shape)

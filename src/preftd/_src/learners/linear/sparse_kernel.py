@@ -1,14 +1,14 @@
-"""Online views from features that are 1 at a few indices: a step costs as much as its ones.
+"""Online views with features that are 1 at a few indices; a step costs as much as it has ones.
 
-At an index that is not in x, a step is a linear map of (w, p, e), the same for all indices. So none
-of them need move until it is seen again. With the product of these maps since an era began,
+At an index that is not in x, a step is a linear map of (w, p, e), the same for all indices. So it
+is updated only when it occurs again. With the product of these maps since an era began,
 
     e = S z        p = K q + L z        w = w_seen + (V − V_seen) z + (U − U_seen) q
 
 z, q, V_seen and U_seen are kept for each index; q, U, K and L only by the held view. When S or K
-has become small (or large, which S can if ρ > 1), an era ends: its numbers are written down, and
-begin again; an index that was last seen some eras ago walks through them. When all pages are full,
-every index is brought up to date. Columns are predictions; `online_kernel.py` says what a step is.
+becomes small (or S large, if ρ > 1), an era ends: its numbers are stored and reset, and an index
+that last occurred some eras ago goes through the stored ones. When all pages are full, every index
+is brought up to date. Columns are predictions; `online_kernel.py` describes a step.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ from preftd._src.learners.steps import Steps
 V, S, U, K, L = range(5)
 """Rows of `now`, and of each page of `past`; only the held view has the last three."""
 SMALL, LARGE = 2.0**-10, 4.0
-"""How far S and K may go within an era: sums of terms this different lose twelve bits, not more."""
+"""The range of S and K within an era: sums of terms this different lose at most twelve bits."""
 
 
 class SparseState(NamedTuple):
-    """What is remembered of each index, and of the eras."""
+    """The state of each index, and of the eras."""
 
     weights: Dense
-    """As they were when the index was last seen."""
+    """w, p and e when the index last occurred."""
     z: Dense
     seen: Dense
-    """V when the index was last seen."""
+    """V when the index last occurred."""
     pending: Dense
-    """q; empty unless the view is held, like the next."""
+    """q; empty unless the view is held, like the next field."""
     seen_pending: Dense
-    """U when the index was last seen."""
+    """U when the index last occurred."""
     era: NDArray[np.int64]
-    """The era in which each index was last seen; the last entry is the era of now."""
+    """The era in which each index last occurred; the last entry is the current era."""
     now: Dense
     """V, S, U, K and L, or the first two; (2 or 5) × predictions."""
     past: NDArray[np.float64]
@@ -92,14 +92,14 @@ class SparseState(NamedTuple):
         return found
 
     def copied(self) -> Self:
-        """The same, to be changed without changing this."""
+        """A copy."""
         # The parts keep their order, so each has its type again; mypy sees a union of them.
         return type(self)(*(part.copy() for part in self))  # type: ignore[arg-type]
 
 
 @kernel
 def begin_era(state: SparseState) -> None:
-    """Let S and K be 1 and the others 0."""
+    """Set S and K to 1 and the others to 0."""
     state.now[:] = 0.0
     state.now[S] = 1.0
     if state.now.shape[0] > K:
@@ -108,7 +108,7 @@ def begin_era(state: SparseState) -> None:
 
 @kernel
 def read(state: SparseState, i: int, first: int, out: Dense) -> None:
-    """Add w, p and e of an index to three rows; the index is left as it is."""
+    """Add w, p and e of an index to three rows, without updating the index."""
     era, now, holds = state.era[state.era.size - 1], state.now, state.now.shape[0] > K
     for lane in range(out.shape[1]):
         z, v, total = state.z[i, lane], state.seen[i, lane], state.weights[i, lane]
@@ -194,7 +194,7 @@ def end_era(state: SparseState) -> None:
 
 @kernel
 def _bound_shared(now: Dense, work: Dense) -> None:
-    """Write what V, U and L are at most after the step, for an index with trace and pending 1."""
+    """Write bounds of V, U and L after the step, for an index with trace and pending 1."""
     for lane in range(work.shape[1]):
         along = abs(work[TRACE_TO_WEIGHTS, lane]) + abs(work[NEW_TRACE_TO_WEIGHTS, lane])
         total = abs(now[V, lane]) + (along + abs(work[TRACE_TO_END, lane])) * LARGE
@@ -209,7 +209,7 @@ def _bound_shared(now: Dense, work: Dense) -> None:
 
 @kernel
 def _move_shared(state: SparseState, work: Dense) -> None:
-    """Apply the map to all indices at once, but for what it takes of the new trace."""
+    """Apply the map to all indices at once, except for its part of the new trace."""
     now = state.now
     for lane in range(work.shape[1]):
         s = now[S, lane]
@@ -225,7 +225,7 @@ def _move_shared(state: SparseState, work: Dense) -> None:
 
 @kernel
 def _add(state: SparseState, i: int, factor: float, work: Dense) -> None:
-    """Add what x brings to w, p and e of an index."""
+    """Add the terms of x to w, p and e of an index."""
     visit(state, i)
     for lane in range(work.shape[1]):
         z = work[FEATURES_TO_TRACE, lane] * factor / state.now[S, lane]
@@ -238,7 +238,7 @@ def _add(state: SparseState, i: int, factor: float, work: Dense) -> None:
 
 @kernel
 def _end(state: SparseState, work: Dense) -> None:
-    """Apply what is pending at the end of an episode, for the predictions that have one."""
+    """Apply pending updates at the end of an episode, for predictions whose episode ends."""
     now = state.now
     for lane in range(work.shape[1]):
         if work[END, lane] >= 0.0:
@@ -259,7 +259,7 @@ def step_indices(
     state: SparseState,
     work: Dense,
 ) -> bool:
-    """One step of all predictions; returns False, with nothing learned, if it may not be taken."""
+    """One step of all predictions; returns False, with nothing learned, if it is refused."""
     now = state.now
     work[VALUE : NEXT_VALUE + 3] = 0.0
     for k in range(indices.size):
@@ -295,7 +295,7 @@ def learn_indices(
     state: SparseState,
     work: Dense,
 ) -> int:
-    """Learn one prediction from steps, up to the first that cannot be used; returns how many."""
+    """Learn one prediction from steps, up to the first that is refused; returns their number."""
     for t in range(steps.code_t.size):
         write_numbers(steps, t, step_sizes, work)
         now, ahead = steps.active[steps.code_t[t]], steps.active[steps.code_tp1[t]]

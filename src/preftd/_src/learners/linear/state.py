@@ -1,4 +1,4 @@
-"""The views of linear learning; what a learner remembers, and how a step changes it."""
+"""The views of linear learning, the state of a learner, and its change in a step."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -34,14 +34,14 @@ Found = TypeVar("Found")
 
 
 class View(NamedTuple):
-    """When and how weights move: what studies and learners need to know of a view."""
+    """A view, with what studies and learners need to know about it."""
 
     label: str
     """Its name in figures; empty for the paper's algorithm."""
     batch_kernel: Any
     """Learns with several step sizes at once, and scores each episode."""
     code: tuple[int | None, int | None] | None
-    """As kernels of online views name it; None if it learns from whole episodes only."""
+    """Its value in kernels of online views; None if it learns from whole episodes only."""
 
     @property
     def online(self) -> bool:
@@ -58,23 +58,23 @@ VIEWS = {
 """The views of linear learning.
 
 backward     the paper's algorithm: an update at every step, along an accumulating trace
-forward      weights rest during an episode, then all its updates are made at once
+forward weights stay fixed during an episode, then all its updates are made at once
 true_online  an update at every step that equals a forward view over all steps so far
-held         an update is applied as its target completes; what is shown where β and gain are 0 has
-             no part in it
+held         an update is applied as its target completes; features are ignored where β and gain are
+0
 """
 
 
 class LinearState:
-    """Weights, traces and all else that changes; columns are predictions.
+    """Weights, traces and all other changing state; columns are predictions.
 
-    While features are vectors, weights and trace are what they are called; in the held view, e is S
-    times `trace`, and what is pending `pending` + L times `trace`, with S and L in `held`. While
-    features are indices, they belong to `sparse`, and most are out of date.
+    With dense features, fields mean what they are called; in the held view, e is S times `trace`,
+    and the pending update is `pending` + L times `trace`, with S and L in `held`. With features as
+    indices, they belong to `sparse`, and most are out of date.
     """
 
     SPARSE: ClassVar[tuple[str, ...]] = ("seen", "seen_pending", "era", "now", "past")
-    """What belongs to `sparse`."""
+    """The state for features as indices."""
 
     def __init__(self, scale: Vector, predictions: int | None, view: str) -> None:
         columns, code = predictions or 1, VIEWS[view].code
@@ -98,12 +98,12 @@ class LinearState:
         self.sparse: SparseState | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies are made anew: weights and trace must stay parts of one memory."""
+        """Copies are rebuilt, since weights and trace must stay parts of one memory."""
         return _rebuilt, (*self._made_with, self.arrays())
 
     @property
     def saved(self) -> list[str]:
-        """The names of what is saved."""
+        """The names of saved arrays."""
         own = ["pending", "held"] if self.holds else ["value"]
         found = ["weights", "trace", *own, "steps"]
         if self.sparse is not None:
@@ -111,7 +111,7 @@ class LinearState:
         return found
 
     def for_indices(self) -> SparseState:
-        """The state made ready for features that are indices."""
+        """The state prepared for features that are indices."""
         if self.sparse is None:
             if self.holds:
                 with np.errstate(over="ignore", invalid="ignore"):  # `measure` will see it
@@ -123,7 +123,7 @@ class LinearState:
         return self.sparse
 
     def for_vectors(self) -> None:
-        """The state made ready for features that are vectors."""
+        """The state prepared for features that are vectors."""
         if self.sparse is not None:
             settle(self.sparse)
             self.sparse = None
@@ -147,17 +147,17 @@ class LinearState:
         return np.asarray(values_at(x, self.sparse))
 
     def step(self, x: NDArray[Any], y: NDArray[Any], numbers: Dense) -> Vector | None:
-        """One step of all predictions; δ, or None, with nothing changed, if it cannot be used.
+        """One step of all predictions; returns δ, or None, with nothing changed, if it is refused.
 
-        A step that could overflow is refused at first, and then taken with a copy at hand. So is
-        one from features of the other kind.
+        A step that could overflow, or has features of the other kind, is first refused, and then
+        taken with a copy of the state.
 
         Parameters
         ----------
         x, y : arrays of shape (size,), or indices
         numbers : array of shape (8, predictions)
-            Reward, discount, discount_t, decay, gain, step size, β, and the
-            share of what is pending that is applied after the step, −1 where the episode continues.
+            Reward, discount, discount_t, decay, gain, step size, β, and the share of pending
+            updates that is applied after the step, −1 where the episode continues.
 
         """
         self.numbers[:] = numbers
@@ -177,7 +177,7 @@ class LinearState:
         return self.work[growth.TD_ERROR].copy() if learned else None
 
     def carefully(self, step: Callable[[], Found | None]) -> Found | None:
-        """What a step gives; or None, with nothing changed, if it or a number after it is bad."""
+        """The δ of a step; or None, with nothing changed, if a result is not finite."""
         before, work = self.arrays(), self.work.copy()
         self.work[growth.CAREFUL] = 1.0
         found = step()
@@ -189,9 +189,9 @@ class LinearState:
         return found
 
     def leave(self, alpha: float) -> None:
-        """Leave an episode that is not over, as if it were truncated.
+        """Abandon an unfinished episode, as if it were truncated.
 
-        What is pending is applied; or dropped, if what was seen last is not finite.
+        Pending updates are applied, or dropped if the last features are not finite.
         """
 
         def left() -> bool:
@@ -207,11 +207,11 @@ class LinearState:
         self.measure()
 
     def learn(self, steps: Steps, step_sizes: Vector, begun: bool) -> int:
-        """Learn one prediction from a stream; returns how many steps, and keeps all of it or none.
+        """Learn one prediction from a stream; returns the number of steps: all or 0.
 
-        It is none if a step is refused on the way, or a number is not finite after all.
+        It is 0 if a step is refused, or a number is not finite at the end.
 
-        begun  whether there is an episode that is not over
+        begun whether there is an unfinished episode
         """
         count, done = steps.code_t.size, 0
 
@@ -229,7 +229,10 @@ class LinearState:
         return done
 
     def _follow(self, steps: Steps, step_sizes: Vector, begun: bool) -> int:
-        """Learn one prediction from steps, up to the first that is refused; returns how many."""
+        """Learn one prediction from steps, up to the first that is refused.
+
+        Returns their number.
+        """
         if self.holds and begun and steps.discount_t[0] == 0.0:
             self._leave(float(step_sizes[0]))
         if (steps.code_t < 0).any() or (steps.code_tp1 < 0).any():
@@ -239,7 +242,7 @@ class LinearState:
         return int(learn_indices(steps, *self.code, step_sizes, self.scale, sparse, self.work))
 
     def measure(self) -> bool:
-        """Note how large numbers are; returns whether all are finite."""
+        """Record bounds of numbers; returns whether all are finite."""
         weights, trace, pending = self.weights, self.trace, self.pending
         if self.sparse is not None:
             sparse = self.sparse.copied()
@@ -253,9 +256,9 @@ class LinearState:
     def check_growth(self, x: NDArray[Any]) -> None:
         """Warn once if a prediction is too large; x tells the size of features.
 
-        To be called by what the user calls, if GREW is not 0 anywhere. Where earlier rewards are
-        not known, predictions may be as large as any of features of that size: max |w| Σ |x|. It
-        stays unknown as long as x is not finite.
+        Called by the method that the user calls, if GREW is not 0 anywhere. Where earlier rewards
+        are not known, the bound is that of predictions now: max |w| Σ |x|. It stays unknown as long
+        as x is not finite.
         """
         steps, peak, grew = (self.work[r] for r in (growth.STEPS, growth.PEAK, growth.GREW))
         if peak.min() < 0:
@@ -276,14 +279,14 @@ class LinearState:
         return self.sparse if name in self.SPARSE else self
 
     def empty(self, given: Collection[str]) -> Self:
-        """A state made in the same way, for indices if these names of arrays are those of one."""
+        """A new state with the same options, for indices if the names of arrays say so."""
         state = type(self)(*self._made_with)
         if set(self.SPARSE) & set(given):
             state.for_indices()
         return state
 
     def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """The state that `arrays` wrote down, which may be among others, and has its shapes."""
+        """The state that `arrays` returned, given as part of a dict with the right shapes."""
         state = self.empty(arrays)
         refuse_unless(are_counts(arrays["steps"]), "steps")
         if state.sparse is not None:
@@ -295,7 +298,7 @@ class LinearState:
         return state
 
     def _check_eras(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Refuse eras that are not there: compiled loops look them up without asking."""
+        """Refuse eras that do not exist: compiled loops look them up without checks."""
         era, now, past = arrays["era"], arrays["now"], arrays["past"]
         refuse_unless(are_counts(era) and (era <= era[-1]).all() and era[-1] < len(past), "era")
         for row in (S, K) if self.holds else (S,):
@@ -303,17 +306,17 @@ class LinearState:
             refuse_unless(past[:, row] >= 0, "past")
 
     def _check_held(self, held: NDArray[Any]) -> None:
-        """Refuse S and L that cannot be; while features are indices, they are 1 and 0."""
+        """Refuse impossible S and L; with features as indices, they are 1 and 0."""
         fade, paid, _, known = held
         refuse_unless(are_flags(known) and (fade >= 0).all(), "held")
         refuse_unless(self.sparse is None or ((fade == 1) & (paid == 0)).all(), "held")
 
     def forget_growth(self) -> None:
-        """What rewards were like before is not known."""
+        """Mark earlier rewards as unknown."""
         self.work[growth.PEAK], self.work[growth.STEPS] = -1.0, float(self.steps)
 
     def _put(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Return to what `arrays` wrote down."""
+        """Restore the state from `arrays`."""
         self.sparse = self.for_indices() if "era" in arrays else None
         for name, array in arrays.items():
             if name == "steps":

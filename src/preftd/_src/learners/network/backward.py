@@ -3,12 +3,12 @@
     δ_t = r_{t+1} + γ_{t+1} v(x_{t+1}) − v(x_t)
     z_t = decay_t z_{t−1} + gain_t ∇v(x_t)          w ← w + α δ_t z_t
 
-A decay of 0 empties the trace and begins a segment. Short segments are followed without a trace
-(`backward_segment.py`), long ones a step at a time, as follows.
+A decay of 0 empties the trace and starts a segment. Short segments need no trace
+(`backward_segment.py`); long ones are learned step by step, as follows.
 
 The trace of the hidden layer is 0 but in the rows of inputs seen with a gain since the last decay
-of 0: only these live rows are touched, each once per step. On the way, they tell what the next step
-needs: by how much a of x_{t+1} changes with the weights and, if all rows live, a of x_{t+2}.
+of 0: only these live rows are touched, each once per step. The same pass computes what the next
+step needs: the change of a of x_{t+1} and, if all rows live, a of x_{t+2}.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -44,7 +44,7 @@ from preftd._src.uncounted import uncounted
 
 
 class Rows(NamedTuple):
-    """Arrays that are as long as a row of the hidden layer."""
+    """Arrays with the length of a row of the hidden layer."""
 
     here: Vector
     """a of x_t."""
@@ -57,15 +57,15 @@ class Rows(NamedTuple):
     gain: Vector
     """gain_t, bounded or not, of the column's lane."""
     slope: Vector
-    """What a of x_{t+1} changes by, per step."""
+    """The change of a of x_{t+1}, per step."""
 
 
 class Live(NamedTuple):
-    """The rows whose trace may not be 0: the first so many of `rows`."""
+    """The number of live rows, whose trace may not be 0: the first ones of `rows`."""
 
     rows: NDArray[np.int64]
     here: NDArray[np.bool_]
-    """Whether a row is among them."""
+    """Whether a row is live."""
     x: Vector
     """For an input of ones and zeros; zeros between steps."""
     nothing: Vector
@@ -73,17 +73,18 @@ class Live(NamedTuple):
 
 
 Memory: TypeAlias = tuple[Weights, Rows, Live]
-"""The trace, and what it takes to follow it."""
+"""The trace, and arrays to update it."""
 SHORT = 8
-"""Segments of up to so many steps per unit are short: in longer ones, the products of inputs would
-cost more than is saved. (It must not depend on how many lanes there are, nor may results.)"""
+"""Segments of up to this many steps per unit are short: in longer ones, the products of inputs
+would cost more than they save. (Neither this number nor results may depend on the number of
+lanes.)"""
 
 
 @compiled
 def learn_backward(lesson: Lesson, scored: Scored, errors: Dense, longest: int) -> None:
     """Learn from whole episodes; errors after each, for each lane.
 
-    longest  segments of more steps are followed a step at a time
+    longest segments of more steps are learned step by step
     """
     weights, columns = lesson.weights, lesson.weights.out.size
     inputs = weights.hidden.size // columns
@@ -125,7 +126,7 @@ def _learn(
 
 @compiled
 def _follow_steps(lesson: Lesson, span: tuple[int, int], memory: Memory) -> None:
-    """Learn from a span of steps that begins with an empty trace, a step at a time."""
+    """Learn step by step from a span that starts with an empty trace."""
     lesson, (trace, rows, live) = uncounted((lesson, memory))
     weights, _, _, steps, _ = lesson
     count, here_known, ahead_known = 0, False, False
@@ -169,7 +170,10 @@ def _compare(lesson: Lesson, trace: Weights, t: int, rows: Rows) -> None:
 
 @inlined
 def _wake(steps: Steps, t: int, live: Live, count: int) -> int:
-    """Add the rows that x_t brings to life; how many live then. Leaves x_t, if of ones, in x."""
+    """Make the rows of x_t live.
+
+    Returns the number of live rows. Leaves x_t in x, if it consists of ones.
+    """
     if steps.gain[t] == 0:
         return count
     if steps.code_t[t] < 0:
@@ -198,7 +202,10 @@ def _follow_rows(
     steps: Steps,
     t: int,
 ) -> tuple[bool, bool]:
-    """Traces and weights of the live rows; whether a of x_{t+1} and of x_{t+2} are known then."""
+    """Update traces and weights of the live rows.
+
+    Returns whether a of x_{t+1} and of x_{t+2} are known.
+    """
     old, count = counts
     soon = not steps.is_last[t] and steps.code_tp1[t] < 0 and steps.discount_tp1[t] != 0
     later = not steps.is_last[t] and count == live.here.size and steps.code_tp1[t + 1] < 0
@@ -224,7 +231,10 @@ def _follow_rows(
 
 @inlined
 def _follow_out(weights: Weights, trace: Weights, rows: Rows, decay: float) -> None:
-    """Traces and weights of the output and of the hidden biases; the gradient for the rows."""
+    """Update traces and weights of the output and of the hidden biases.
+
+    Write the gradient for the rows.
+    """
     fade = eight(decay)
     for c in range(0, weights.out.size, WIDTH):
         a, out, step = load(rows.here, c), load(weights.out, c), load(rows.step, c)
@@ -248,7 +258,7 @@ def _sweep(
     looks: tuple[Vector, Vector, Vector],
     decay: float,
 ) -> None:
-    """Update live rows; a decay of 0 means that there was nothing in their traces."""
+    """Update live rows; a decay of 0 means that their traces were empty."""
     x, x_1, x_2 = looks
     columns, fade = rows.step.size, eight(decay)
     for c in range(0, columns, WIDTH):

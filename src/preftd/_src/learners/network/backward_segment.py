@@ -6,9 +6,9 @@ activations of the hidden layer, trace and weights of that layer before step t a
     z_t = Σ_{j≤t} d_{j,t} x_j g_jᵀ          W_t = W_0 + Σ_{j<t} x_j (e_j ∘ g_j)ᵀ
     e_j = Σ_{j≤s<t} α δ_s d_{j,s}, a number for each lane
 
-so neither is needed to follow the segment: a of x_m is W_0ᵀx_m + Σ_j (1 + x_j·x_m) e_j ∘ g_j, in
-which the 1 is for the bias. The hidden layer is read and written once for the whole segment, which
-saves more than the products of inputs cost while segments are short.
+so the segment needs neither: a of x_m is W_0ᵀx_m + Σ_j (1 + x_j·x_m) e_j ∘ g_j, in
+which the 1 is for the bias. The hidden layer is read and written once per segment, which saves more
+than the products of inputs cost if segments are short.
 """
 
 from typing import NamedTuple
@@ -41,18 +41,18 @@ from preftd._src.uncounted import uncounted
 
 
 class Segment(NamedTuple):
-    """The arrays that a segment is worked on in."""
+    """Working arrays of a segment."""
 
     code: NDArray[np.int32]
     """Of the inputs x_m."""
     activation: Vector
-    """Of them, a row each: first under W_0, then as they are met."""
+    """Their activations, a row each: first with W_0, then with current weights."""
     source: NDArray[np.int32]
     """Codes of the inputs x_j, those with a gain."""
     gradient: Vector
     """g_j, a row each."""
     moved: Vector
-    """e_j for each column, a row each."""
+    """e_j for each column, one row each."""
     share: Vector
     """d_{j,t}."""
     before: Vector
@@ -68,7 +68,7 @@ class Segment(NamedTuple):
     gain: Vector
     """gain_t, bounded or not, for each column."""
     slope: Vector
-    """What a of x_{t+1} changes by, per step."""
+    """The change of a of x_{t+1}, per step."""
     every: NDArray[np.int64]
     """0, 1, 2, …"""
     four: NDArray[np.int64]
@@ -77,7 +77,7 @@ class Segment(NamedTuple):
 
 @compiled
 def segment_for(weights: Weights, longest: int) -> Segment:
-    """Arrays for segments of up to so many steps."""
+    """Arrays for segments of up to `steps` steps."""
     columns = weights.out.size
     return Segment(
         np.empty(longest + 1, dtype=np.int32),
@@ -101,7 +101,7 @@ def segment_for(weights: Weights, longest: int) -> Segment:
 
 @compiled
 def follow_segment(lesson: Lesson, span: tuple[int, int], work: Segment) -> None:
-    """Learn from a span of steps that begins with an empty trace; what is left of it is dropped."""
+    """Learn from a span of steps that starts with an empty trace; the final trace is dropped."""
     lesson, work = uncounted((lesson, work))
     weights, units, step_sizes, steps, squares = lesson
     begin, end = span
@@ -143,7 +143,7 @@ def follow_segment(lesson: Lesson, span: tuple[int, int], work: Segment) -> None
 
 @inlined
 def _look(weights: Weights, steps: Steps, begin: int, end: int, work: Segment) -> None:
-    """Write a of all inputs of the segment, under the weights that it begins with."""
+    """Write a of all inputs of the segment, with its initial weights."""
     count = end - begin
     work.code[:count] = steps.code_t[begin:end]
     if steps.discount_tp1[end - 1] != 0:
@@ -154,7 +154,7 @@ def _look(weights: Weights, steps: Steps, begin: int, end: int, work: Segment) -
 
 @inlined
 def _keep(weights: Weights, work: Segment, kept: int, first: int) -> None:
-    """Write g of the input whose activations begin at `first`, and let its e be 0."""
+    """Write g of the input whose activations start at `first`, and set its e to 0."""
     work.share[kept], work.before[kept] = 1.0, 0.0
     zero = eight(0.0)
     for c in range(0, weights.out.size, WIDTH):
@@ -166,7 +166,7 @@ def _keep(weights: Weights, work: Segment, kept: int, first: int) -> None:
 
 @inlined
 def _meet(work: Segment, kept: int, first: int, columns: int) -> None:
-    """Bring e_j up to date; then a of x_{t+1} before step t, and by how much the step moves it."""
+    """Update e_j; then write a of x_{t+1} before step t, and its change in the step."""
     for c in range(0, columns, WIDTH):
         step, ahead, slope = load(work.step, c), load(work.activation, first + c), eight(0.0)
         for j in range(kept):
@@ -182,7 +182,7 @@ def _meet(work: Segment, kept: int, first: int, columns: int) -> None:
 
 @inlined
 def _settle(work: Segment, kept: int, columns: int) -> None:
-    """Bring e_j up to date where no input follows."""
+    """Update e_j where no input follows."""
     for c in range(0, columns, WIDTH):
         step = load(work.step, c)
         for j in range(kept):
@@ -192,7 +192,7 @@ def _settle(work: Segment, kept: int, columns: int) -> None:
 
 @inlined
 def _move(weights: Weights, work: Segment, first: int, decay: float, goes_on: bool) -> None:
-    """Trace and weights of the output layer; a of x_{t+1} as it is after the step."""
+    """Update trace and weights of the output layer; write a of x_{t+1} after the step."""
     columns, fade = weights.out.size, eight(decay)
     for c in range(0, columns, WIDTH):
         a, step, strength = load(work.activation, first + c), load(work.step, c), load(work.gain, c)
@@ -207,7 +207,7 @@ def _move(weights: Weights, work: Segment, first: int, decay: float, goes_on: bo
 
 @inlined
 def _apply(weights: Weights, work: Segment, kept: int) -> None:
-    """Let g_j become e_j ∘ g_j, and add it to the hidden biases."""
+    """Replace g_j by e_j ∘ g_j, and add it to the hidden biases."""
     columns = weights.out.size
     for c in range(0, columns, WIDTH):
         step, total = load(work.step, c), load(weights.hidden_bias, c)
@@ -241,7 +241,7 @@ def _compare_inputs(steps: Steps, work: Segment, kept: int, code: int) -> None:
 
 @inlined
 def _sparse_product(steps: Steps, one: int, other: int) -> float:
-    """The product of two inputs, one of which at least is of ones at some indices."""
+    """The product of two inputs, at least one of which consists of ones."""
     sparse, against = (one, other) if one >= 0 else (other, one)
     total = 0.0
     for h in range(steps.active.shape[1]):

@@ -3,15 +3,15 @@
 v(x) = bias + Σ_u out_u max(hidden_bias_u + Σ_i x_i hidden_{i,u}, 0)
 
 backward  traces of gradients, an update at every step
-forward   weights rest during an episode, then one step on its β-returns (SGD or Adam)
-held      an update is applied as its target completes; with β ∈ {0, 1}, one step from one
-          preferred state to the next, in which no value at a state with β = 0 has a part
+forward weights stay fixed during an episode, then one step on its β-returns (SGD or Adam)
+held      an update is applied as its target completes; with β ∈ {0, 1}, one step from one preferred
+state to the next, without values at states with β = 0
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,7 @@ from preftd._src.learners.step_size import as_fixed_sizes
 from preftd._src.learners.steps import UNFINISHED, Steps, check_steps
 from preftd._src.learners.transition import MOST_FEATURES
 from preftd._src.learners.vectors import WIDTH, aligned
+from preftd._src.learners.views import check_view, in_view_of, known_view
 from preftd._src.names import nearest
 from preftd._src.tasks.scored import Scored
 from preftd.rules import Rule
@@ -56,27 +57,28 @@ class Network:
     ----------
     units : int
         The width of the hidden layer.
-    view : {"backward", "forward", "held"}
-        When and how weights move.
+    view : {"held", "backward", "forward"}, optional
+        When and how weights move (default: that of the rule, held for PTD).
     optimiser : {"sgd", "adam"}
         Adam (torch's defaults) is for the forward view: one step per episode, along the mean update
         of its steps.
     init : {"uniform", "xavier"}
-        "uniform" draws weights and biases in ±1/√(how many numbers come in), "xavier" weights in
-        ±√(6 / (how many come in + go out)), with biases of 1.
+        "uniform" draws weights and biases in ±1/√inputs, "xavier" weights in
+        ±√(6 / (inputs + outputs)), with biases of 1.
     bounded : bool
         Whether gains are at most ``1 / (α |∇v|²)``: no step then moves a prediction past its
-        target, to first order. Adam scales its steps itself, and has no such option.
+        target, to first order. Adam, which scales its steps itself, lacks this option.
 
     Examples
     --------
-    >>> Network(units=4).start(size=3, step_sizes=[0.1, 0.2], seed=0).predict([[1, 0, 0]]).shape
+    >>> networks = Network(units=4, view="held").start(size=3, step_sizes=[0.1, 0.2], seed=0)
+    >>> networks.predict([[1, 0, 0]]).shape
     (1, 2)
 
     """
 
     units: int
-    view: str = "backward"
+    view: str | None = None
     optimiser: str = "sgd"
     init: str = "uniform"
     bounded: bool = False
@@ -85,12 +87,12 @@ class Network:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", as_count("units", self.units, 1, MOST_FEATURES))
-        nearest("view", self.view, VIEWS)
+        check_view(self.view, VIEWS)
         nearest("optimiser", self.optimiser, OPTIMISERS)
         nearest("init", self.init, INITS)
         if self.optimiser == "adam" and self.view != "forward":
             raise InputError(
-                f"adam takes one step per episode, the {self.view} view more: "
+                "adam takes one step per episode, which only the forward view does: "
                 "use view='forward', or optimiser='sgd'."
             )
         object.__setattr__(self, "bounded", as_flag("bounded", self.bounded))
@@ -102,26 +104,30 @@ class Network:
 
     @property
     def label(self) -> str:
-        """Its name in figures, beside that of the rule."""
-        adam = ", Adam" if self.optimiser == "adam" else ""
-        bounded = ", bounded" if self.bounded else ""
-        return f"{self.units} units, {self.view}{adam}{bounded}"
+        """Its name in figures, next to the rule's."""
+        adam = "Adam" if self.optimiser == "adam" else ""
+        bounded = "bounded" if self.bounded else ""
+        return ", ".join(filter(None, (f"{self.units} units", self.view, adam, bounded)))
 
     @property
     def watchable(self) -> bool:
         """Whether a signal may watch the learner: if it learns one transition at a time."""
-        return VIEWS[self.view]
+        return self.view is None or VIEWS[self.view]
+
+    def for_rule(self, rule: Rule) -> Self:
+        """The specification, with the view of the rule if it names none."""
+        return in_view_of(rule, self)
 
     def learner(
         self, size: int, rule: Rule, step_size: float, seed: SupportsIndex = 0
     ) -> NetworkLearner:
-        """A learner, with the weights that the seed draws."""
+        """A learner, with weights drawn from the seed."""
         from preftd._src.learners.network.learner import NetworkLearner  # noqa: PLC0415  (imports this)
 
         return NetworkLearner(size, rule, step_size, **vars(self), seed=seed)
 
     def start(self, size: SupportsIndex, step_sizes: Any, seed: SupportsIndex) -> NetworkBatch:
-        """The networks of a seed, one for each step size; they start alike, whatever the view."""
+        """The networks of a seed, one for each step size, with equal initial weights."""
         return NetworkBatch(self, size, step_sizes, seed)
 
 
@@ -132,6 +138,7 @@ class NetworkBatch:
     def __init__(
         self, spec: Network, size: SupportsIndex, step_sizes: Any, seed: SupportsIndex
     ) -> None:
+        self._view = known_view(spec)
         self.spec, self.size = spec, as_count("size", size, 1, MOST_FEATURES)
         self.step_sizes = np.array(as_fixed_sizes("networks", step_sizes))
         lanes, units = self.step_sizes.size, spec.units
@@ -159,9 +166,9 @@ class NetworkBatch:
         lesson = Lesson(self._weights, self.spec.units, self.step_sizes, steps, squares)
         if self.moments is not None:
             learn_adam(lesson, self.moments, scored, errors)
-        elif self.spec.view == "forward":
+        elif self._view == "forward":
             learn_forward(lesson, scored, errors)
-        elif self.spec.view == "held":
+        elif self._view == "held":
             learn_held(lesson, scored, errors, False)
         else:
             learn_backward(lesson, scored, errors, SHORT * self.spec.units)
@@ -169,7 +176,7 @@ class NetworkBatch:
 
     @property
     def is_finite(self) -> bool:
-        """Whether all weights are, and Adam's moments."""
+        """Whether all weights and Adam's moments are finite."""
         mean, square, _ = self.moments or ((), (), ())
         return all(bool(np.isfinite(part).all()) for part in (*self._weights, *mean, *square))
 
@@ -178,7 +185,7 @@ class NetworkBatch:
         return self.lane_of(self._weights, as_count("lane", lane, 0, self.step_sizes.size - 1))
 
     def lane_of(self, weights: Weights, lane: int) -> Parameters:
-        """A copy of one network's share of something that is like the weights of all."""
+        """A copy of one network's part of arrays shaped like all weights."""
         own = self._own(lane)
         hidden = weights.hidden.reshape(self.size, self._columns)[:, own]
         return Parameters(
@@ -189,14 +196,14 @@ class NetworkBatch:
         )
 
     def put(self, parameters: Parameters, lane: int, weights: Weights | None = None) -> None:
-        """Write one network's share of the weights, or of something that is like them."""
+        """Write one network's part of the weights, or of arrays of their shapes."""
         own, all_ = self._own(lane), self._weights if weights is None else weights
         all_.hidden.reshape(self.size, self._columns)[:, own] = parameters.hidden
         all_.hidden_bias[own], all_.out[own] = parameters.hidden_bias, parameters.out
         all_.bias[lane] = parameters.bias
 
     def hidden(self, features: Dense) -> Dense:
-        """What the hidden layer of the first network gives for inputs in rows, shape (n, units)."""
+        """Outputs of the first network's hidden layer for inputs in rows, shape (n, units)."""
         outputs = np.empty((len(features), self._columns))
         rectify(self._weights, features, outputs)
         return np.ascontiguousarray(outputs[:, : self.spec.units])
@@ -215,7 +222,7 @@ class NetworkBatch:
         return slice(lane * self.spec.units, (lane + 1) * self.spec.units)
 
     def _side_by_side(self, rows: Dense) -> Vector:
-        """The same for each lane, and zeros up to the last column; rows one after the other."""
+        """Repeat for each lane, with zeros up to the last column, row by row."""
         tiled = np.tile(np.atleast_2d(rows), self.step_sizes.size)
         filled = np.zeros((len(tiled), self._columns))
         filled[:, : tiled.shape[1]] = tiled

@@ -1,13 +1,13 @@
-"""The forward view of a network: weights rest during an episode, then take one step.
+"""The forward view of a network: weights stay fixed during an episode, then take one step.
 
     G_t = r_{t+1} + γ_{t+1} β_{t+1} v(x_{t+1}) + decay_{t+1} G_{t+1}      A_t = G_t − v(x_t)
     Δw  = α Σ_t gain_t A_t ∇v(x_t)
 
 After the last step β is 1 and decay 0. An input is evaluated if its gain or the weight of its value
-in a return is not 0; the others are never looked at. The hidden layer works on many inputs at once.
+in a return is not 0; others are never read. The hidden layer works on many inputs at once.
 
-With Adam, the step is along the mean update of an episode's steps. Not along their sum: in Adam's
-moments, long episodes would count for more than short ones.
+With Adam, the step is along the mean update of an episode's steps. With their sum, long episodes
+would count more than short ones in Adam's moments.
 """
 
 from typing import NamedTuple
@@ -43,7 +43,7 @@ from preftd._src.uncounted import uncounted
 
 
 class Work(NamedTuple):
-    """Arrays for the inputs of an episode that are evaluated, a row each."""
+    """Arrays for the evaluated inputs of an episode, a row each."""
 
     activation: Vector
     """a, and then α gain_t A_t ∂v/∂a."""
@@ -52,7 +52,7 @@ class Work(NamedTuple):
     chosen: NDArray[np.int64]
     """The rows whose gain is not 0."""
     row: NDArray[np.int64]
-    """The row of x_t, −1 if it is not evaluated; one more for what follows the last step."""
+    """The row of x_t, −1 if it is not evaluated; one more for the state after the last step."""
     target: Vector
     """G, for each lane."""
     step: Vector
@@ -60,7 +60,7 @@ class Work(NamedTuple):
     out: Vector
     """The output layer's change."""
     four: NDArray[np.int64]
-    """Four rows that are worked on together."""
+    """Four rows that are processed together."""
 
 
 @compiled
@@ -99,7 +99,7 @@ def learn_forward(lesson: Lesson, scored: Scored, errors: Dense) -> None:
 
 @compiled
 def add_updates(lesson: Lesson, span: tuple[int, int], work: Work, to: Weights) -> None:
-    """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to anything like them."""
+    """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to similar arrays."""
     lesson, work, to = uncounted((lesson, work, to))
     weights, units, step_sizes, steps, squares = lesson
     begin, end = span
@@ -141,7 +141,7 @@ def add_updates(lesson: Lesson, span: tuple[int, int], work: Work, to: Weights) 
 
 @inlined
 def _choose(steps: Steps, begin: int, end: int, work: Work) -> int:
-    """Give a row to each input that must be evaluated; how many there are."""
+    """Assign a row to each input that must be evaluated; returns their number."""
     count = 0
     for t in range(begin, end):
         needed = steps.gain[t] != 0
@@ -159,7 +159,7 @@ def _choose(steps: Steps, begin: int, end: int, work: Work) -> int:
 
 @inlined
 def _to_changes(weights: Weights, work: Work, first: int, to: Weights) -> None:
-    """From a to α gain A ∂v/∂a in a row; the output layer's share and the biases' on the way."""
+    """Compute α gain A ∂v/∂a from a in a row; add the parts of the output layer and the biases."""
     for c in range(0, weights.out.size, WIDTH):
         a, step = load(work.activation, first + c), load(work.step, c)
         store(work.out, c, multiply_add(step, where_active(a, a), load(work.out, c)))
@@ -178,7 +178,7 @@ def learn_adam(
     scored: Scored,
     errors: Dense,
 ) -> None:
-    """Learn from whole episodes; moments are m, v and the number of steps, and are kept."""
+    """Learn from whole episodes; moments are m, v and the number of steps, which are updated."""
     weights, units, step_sizes, steps, squares = lesson
     work, spare = work_for(weights, steps), np.empty(weights.out.size)
     mean, square, taken = moments

@@ -4,19 +4,19 @@
     on arriving in x_{t+1}:                         w ← w + α β_{t+1} P,   P ← (1 − β_{t+1}) P
     at the end of an episode:                       w ← w + α P,           P ← 0
 
-P without the last γ v e is kept as p. Arriving in x, with v before the update and v' after it:
+P without the last γ v e is stored as p. Arriving in x, with v before the update and v' after it:
 
     w ← w + α β (p + γ v e)
     p ← (1 − β) p + decay (v − v') e − gain v' ∇v'(x)
     e ← decay e + gain ∇v'(x)                       p ← p + r e
 
 If ρ = 1 this is the definition above. If not, it leaves out γ (1 − β) (1 − ρ) v e, which is 0 on
-average. If β and gain are 0, x has no part in it, and two numbers change: e is kept as fade e and
-p as p + paid e.
+average. If β and gain are 0, x is ignored, and two numbers change: e is stored as fade e and p as p
++ paid e.
 
 β = 1 and a discount of 0 empty both P and e. If β is 0 at all states between two such, the weights
-rest there, and the whole is one step on multi-step targets: the forward view of that segment,
-without P or e.
+do not move there, and the segment is one step on multi-step targets: its forward view, without P or
+e.
 """
 
 from typing import TypeAlias
@@ -47,7 +47,7 @@ Spare: TypeAlias = tuple[Vector, Vector, Vector]
 
 @compiled
 def learn_held(lesson: Lesson, scored: Scored, errors: Dense, always: bool) -> None:
-    """Learn from whole episodes; errors after each. `always` takes the general way everywhere."""
+    """Learn from whole episodes; errors after each. `always` uses the general method everywhere."""
     weights, steps, columns = lesson.weights, lesson.steps, lesson.weights.out.size
     work, rows = work_for(weights, steps), np.empty((2, columns))
     trace, pending, x = like(weights), like(weights), np.zeros(weights.hidden.size // columns)
@@ -84,7 +84,7 @@ def _learn(
 
 @compiled
 def add_pending(lesson: Lesson, span: tuple[int, int], memory: Memory, work: Spare) -> None:
-    """The same for any β, a step at a time; e and P begin and end empty."""
+    """The general method for any β, step by step; e and P are empty at start and end."""
     lesson, memory, (here, to_a, x) = uncounted((lesson, memory, work))
     weights, units, step_sizes, steps, squares = lesson
     trace, pending = memory

@@ -1,10 +1,10 @@
-"""What the views of a network share: its weights, how they are drawn, its values, its score.
+"""Shared by the views of a network: weights and their initialisation, values, scores.
 
     a_u  = hidden_bias_u + Σ_i x_i hidden_{i,u}          v(x) = bias + Σ_u out_u max(a_u, 0)
 
-`Parameters` are the weights of one network. In kernels, networks of several step sizes (lanes) lie
-side by side, so that rows are long whatever the width: unit u of lane l is column l · units + u.
-Columns are filled up to a multiple of eight; what fills them has weights of 0, which never change.
+`Parameters` are the weights of one network. In kernels, networks of several step sizes (lanes) are
+adjacent, so rows are long whatever the width: unit u of lane l is column l · units + u. Columns are
+padded to a multiple of eight with weights of 0, which never change.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from preftd._src.uncounted import uncounted
 
 
 class Parameters(NamedTuple):
-    """The weights of one network, or anything of their shape."""
+    """The weights of one network, or arrays of their shapes."""
 
     hidden: Dense
     """Shape (inputs, units)."""
@@ -59,18 +59,18 @@ class Parameters(NamedTuple):
         return np.asarray(self.bias + np.maximum(x @ self.hidden + self.hidden_bias, 0) @ self.out)
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
-        """Copies of the parts, as a part of a learner's state."""
+        """Copies of the parts, for a learner's state."""
         return {prefix + name: np.array(part) for name, part in self._asdict().items()}
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> Parameters:
-        """What `arrays` gave."""
+        """The result of `arrays`."""
         hidden, hidden_bias, out, bias = (arrays[prefix + name] for name in cls._fields)
         return cls(hidden, hidden_bias, out, float(bias))
 
 
 def _xavier(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
-    """Weights uniform in ±√(6 / (how many numbers come in and go out)), biases 1."""
+    """Weights uniform in ±√(6 / (inputs + outputs)), biases 1."""
     draw = generator("network, xavier", inputs, units, seed)
     near, far = np.sqrt(6 / (inputs + units)), np.sqrt(6 / (units + 1))
     return Parameters(
@@ -82,7 +82,7 @@ def _xavier(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
 
 
 def _uniform(inputs: int, units: int, seed: SupportsIndex) -> Parameters:
-    """Weights and biases uniform in ±1/√(how many numbers come in)."""
+    """Weights and biases uniform in ±1/√inputs."""
     draw = generator("network", inputs, units, seed)
     near, far = 1 / np.sqrt(inputs), 1 / np.sqrt(units)
     return Parameters(
@@ -97,7 +97,7 @@ INITS = {"uniform": _uniform, "xavier": _xavier}
 
 
 class Weights(NamedTuple):
-    """The weights of all lanes, or anything of their shape."""
+    """The weights of all lanes, or arrays of their shapes."""
 
     hidden: Vector
     """Row i is input i: entry i · columns + column."""
@@ -108,7 +108,7 @@ class Weights(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """Networks side by side, and the steps that they learn from."""
+    """Adjacent networks, and the steps that they learn from."""
 
     weights: Weights
     units: int
@@ -120,10 +120,11 @@ class Lesson(NamedTuple):
 
 
 compiled = kernel(fastmath={"contract"}, error_model="numpy")
-"""Rounding may be saved (contract), but what is not a number must stay visible."""
+"""Contraction is allowed, but NaN must stay visible."""
 
 inlined = kernel(fastmath={"contract"}, error_model="numpy", inline="always")
-"""The same for parts of a step: handing over that many arrays would cost as much as the work."""
+"""Options for parts of a step, which are inlined: passing that many arrays would cost as much as
+the work."""
 
 
 @compiled
@@ -146,7 +147,7 @@ def activate(
     into: Vector,
     first: int,
 ) -> None:
-    """Write a of one input, in the codes of experience, from `first` on."""
+    """Write a of one input, given by its code, from `first` on."""
     columns = weights.out.size
     if code < 0:
         add_dense(weights.hidden_bias, weights.hidden, dense[-1 - code], into, first)
@@ -162,7 +163,7 @@ def activate(
 
 @compiled
 def add_dense(start: Vector, matrix: Vector, x: Vector, into: Vector, first: int) -> None:
-    """Write start + x · matrix; four sums at a time, since each waits for itself."""
+    """Write start + x · matrix, with four independent sums at a time."""
     columns, rows = start.size, x.size
     fours = rows - rows % 4
     one = eight(1.0)
@@ -183,7 +184,7 @@ def add_dense(start: Vector, matrix: Vector, x: Vector, into: Vector, first: int
 
 @compiled
 def rectify(weights: Weights, dense: Dense, into: Dense) -> None:
-    """Write max(a, 0) of inputs in rows; what is not a number stays visible."""
+    """Write max(a, 0) of inputs in rows; NaN stays visible."""
     for s in range(len(dense)):
         add_dense(weights.hidden_bias, weights.hidden, dense[s], into[s], 0)
         for c in range(0, weights.out.size, WIDTH):
@@ -193,7 +194,7 @@ def rectify(weights: Weights, dense: Dense, into: Dense) -> None:
 
 @inlined
 def value(weights: Weights, units: int, lane: int, activation: Vector, first: int) -> float:
-    """The value v of one lane; what is not a number stays visible."""
+    """The value v of one lane; NaN stays visible."""
     total, other = float(weights.bias[lane]), 0.0
     begin = lane * units
     for u in range(begin, begin + units - 1, 2):
@@ -253,7 +254,7 @@ def activate_all(
     into: Vector,
     four: NDArray[np.int64],
 ) -> None:
-    """Write a of these inputs, a row each; `four` holds as many numbers."""
+    """Write a of these inputs, a row each; `four` has the same size."""
     weights, steps, codes, into, four = uncounted((weights, steps, codes, into, four))
     columns, held = weights.out.size, 0
     for s in range(codes.size):

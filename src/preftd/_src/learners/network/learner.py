@@ -1,8 +1,8 @@
 """The network learner: one transition at a time, or a stream of episodes.
 
-Whole episodes are learned by the compiled kernels. Where steps come one at a time, weights, trace
-and what is pending are one vector each, and a step makes new ones: if a number in them is not
-finite, the step is refused, and the old ones stay.
+Whole episodes are learned by the compiled kernels. For single steps, weights, trace and pending
+updates are one vector each, and a step makes new ones: if one is not finite, the step is refused
+and the old ones stay.
 """
 
 from __future__ import annotations
@@ -39,24 +39,25 @@ from preftd._src.learners.transition import (
     check_features_finite,
     refused_stream,
 )
+from preftd._src.learners.views import view_of
 from preftd.experience import Experience, Indices
 from preftd.rules import Rule
 
 _LOOKS = 100
-"""How many predictions are compared with the rewards after a stream."""
+"""The number of predictions that are compared with the rewards after a stream."""
 _ONE = np.ones(1)
 """The gradient of the bias."""
 
 
 class State(NamedTuple):
-    """What changes while steps come one at a time; vectors have an entry for each weight."""
+    """The state that single steps change; vectors have an entry for each weight."""
 
     weights: Vector
     trace: Vector
     pending: Vector
-    """Updates that are held back, without what they bootstrap from."""
+    """Pending updates, without their bootstrapped part."""
     ahead: float = 0.0
-    """γ v(x') as the last step saw it, in the held view; 0 if it was not a number."""
+    """γ v(x') of the last step, in the held view; 0 if it was not a number."""
     known: float = 0.0
     """1 if it was a number, else 0."""
 
@@ -71,7 +72,7 @@ class State(NamedTuple):
         return all(bool(np.isfinite(part).all()) for part in self[:3])
 
     def left(self, step_size: float, share: float, ahead: float) -> State:
-        """After the episode: a share of what is pending is applied, the rest is dropped."""
+        """After the episode: a share of pending updates is applied, the rest is dropped."""
         if share == 0:
             return State.of(self.weights)
         return State.of(self.weights + (step_size * share) * (self.pending + ahead * self.trace))
@@ -92,7 +93,7 @@ class NetworkLearner(StreamLearner):
         As for `Network`. The forward view learns from whole episodes only: it has `learn`, but no
         `update`.
     seed : int
-        Of the weights that it starts with.
+        Seed of the initial weights.
 
     Examples
     --------
@@ -112,13 +113,13 @@ class NetworkLearner(StreamLearner):
         step_size: float,
         units: int,
         *,
-        view: str = "backward",
+        view: str | None = None,
         optimiser: str = "sgd",
         init: str = "uniform",
         bounded: bool = False,
         seed: SupportsIndex = 0,
     ) -> None:
-        alpha = as_step_size("step_size", step_size)
+        alpha, view = as_step_size("step_size", step_size), view_of(rule, view)
         spec = Network(units, view, optimiser, init, bounded)
         self._batch = spec.start(size, [alpha], seed)
         super().__init__(self._batch.size, rule)
@@ -173,7 +174,7 @@ class NetworkLearner(StreamLearner):
         return delta
 
     def _may_hide(self, now: Transition) -> bool:
-        """Whether δ need not be a number: where features that have no part are none."""
+        """Whether δ may be NaN: where ignored features are not finite."""
         finite = np.isfinite(now.x).all() and np.isfinite(now.x_next).all()
         return self._holds and not finite
 
@@ -187,7 +188,7 @@ class NetworkLearner(StreamLearner):
         return value, delta, State(weights, trace, s.pending)
 
     def _hold(self, now: Transition) -> tuple[float, float, State]:
-        """The held view, as `held.py` says it."""
+        """The held view, as in `held.py`."""
         w, e, p, *_ = self._state
         before = value = self._value(w, now.x)
         if now.has_weight:
@@ -222,7 +223,7 @@ class NetworkLearner(StreamLearner):
         return float(bias + active @ out), slope
 
     def _ahead(self, weights: Vector, now: Transition) -> float:
-        """γ v(x'); after the end, the next input has no part."""
+        """γ v(x'); after the end, the next input is ignored."""
         return now.discount * self._value(weights, now.x_next) if now.discount != 0 else 0.0
 
     def _entering(self, gain: float, slope: Vector) -> float:
@@ -240,7 +241,7 @@ class NetworkLearner(StreamLearner):
             self._learn_steps(steps)
 
     def _learn_steps(self, steps: Steps) -> None:
-        """Whole episodes with the compiled kernels, what was begun or is not over step by step."""
+        """Learn whole episodes with the compiled kernels, unfinished ones step by step."""
         begun = self._online and self._discount_t != 0 and steps.discount_t[0] != 0
         if not begun:
             self._leave()
@@ -302,18 +303,18 @@ class NetworkLearner(StreamLearner):
         self._forget_growth()
 
     def _forget_growth(self) -> None:
-        """What rewards were like before is not known."""
+        """Mark earlier rewards as unknown."""
         self._growth = np.zeros((6, 1))
         self._growth[PEAK, 0] = -1.0
 
     def _note(self, value: float, now: Transition) -> None:
-        """Compare the prediction of a step with the rewards, with the weights before it."""
+        """Compare the prediction of a step, before its update, with the rewards."""
         if self._growth[PEAK, 0] < 0:
             self._growth[PEAK, 0] = _largest(self._parts(self._state.weights), now.x)
         note_value(value, now.reward, now.discount_t, self._growth, 0)
 
     def _note_stream(self, before: Parameters, steps: Steps) -> None:
-        """The same for whole episodes: predictions of the weights after them."""
+        """The same for whole episodes, with the weights after them."""
         used = np.flatnonzero(has_weight(steps))
         chosen = used[:: max(1, used.size // _LOOKS)]
         if not chosen.size:
@@ -334,6 +335,6 @@ class NetworkLearner(StreamLearner):
 
 
 def _largest(w: Parameters, x: Vector) -> float:
-    """How large a prediction could be, whatever the signs."""
+    """A bound of predictions, whatever the signs."""
     a = np.abs(x) @ np.abs(w.hidden) + np.abs(w.hidden_bias)
     return float(abs(w.bias) + a @ np.abs(w.out))

@@ -1,4 +1,4 @@
-"""Actor-critic on CartPole (figure A.13), and what it depends on."""
+"""Actor-critic on CartPole (figure A.13), and its dependence on choices."""
 
 from preftd._src.paper.experiment import Experiment
 

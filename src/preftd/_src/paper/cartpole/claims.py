@@ -1,6 +1,6 @@
 """Claims about figure A.13, for each of the two ways to settle what the paper leaves open.
 
-Beyond the paper, also which of them depend on which choices.
+Beyond the paper, also the choices that they depend on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -42,9 +42,9 @@ EMPHATIC = ("ETD-fixed", "ETD-variable")
 OTHERS = (*EMPHATIC, "PTD")
 """All but TD(λ)."""
 POORER = [(one, other) for one in EMPHATIC for other in ("TD(λ)", "PTD")]
-"""Pairs of which the first is the poorer."""
+"""Pairs whose first method is worse."""
 FIFTH = 0.2
-"""The beginning and the end of learning: so much of the episodes."""
+"""The beginning and the end of learning, as shares of the episodes."""
 
 
 class Where(NamedTuple):
@@ -70,7 +70,7 @@ class Where(NamedTuple):
         return self.each(lambda one: self.runs(rule, one).by(part, begin, end, "preferred"))
 
     def spread(self, rule: str) -> Cases:
-        """How far the mean return of each seed lies from the median."""
+        """The distance of each seed's mean return from the median."""
         returns = self.returns(rule)
         return self.each(lambda one: returns[one].then(from_median))
 
@@ -92,9 +92,9 @@ def _share_of_good_pairs(runs: pl.DataFrame) -> Sample:
 
 
 def relative(one: Cases, other: Cases) -> Cases:
-    """How much larger the one is than the other, in parts of the mean of the other over seeds.
+    """The difference between two samples, relative to the mean of the second over seeds.
 
-    Not the mean of ratios: with some seeds nothing is learned, and these would dominate it.
+    A mean of ratios would be dominated by seeds with which nothing is learned.
     """
 
     def larger(samples: Sequence[Sample]) -> Sample:
@@ -115,17 +115,17 @@ def _gain(share: Sample) -> Sample:
 
 
 def _above(pairs: Iterable[tuple[str, str]], of: Callable[[str], Cases]) -> dict[str, Cases]:
-    """How much larger something is with one method than with another."""
+    """The relative difference of a quantity between two methods."""
     return {f"{one} above {other}": relative(of(one), of(other)) for one, other in pairs}
 
 
 def _less(pairs: Iterable[tuple[str, str]], of: Callable[[str], Cases]) -> dict[str, Cases]:
-    """What something is with one method less what it is with another."""
+    """The difference of a quantity between two methods."""
     return {f"{one} less {other}": of(one) - of(other) for one, other in pairs}
 
 
 def _third_above_others(of: Callable[[str], Cases], rules: Iterable[str]) -> dict[str, Cases]:
-    """How much larger something is in the last condition than in each of the others."""
+    """The relative difference between the last condition and each of the others."""
     *others, last = CONDITIONS
     found = {}
     for rule in rules:
@@ -141,7 +141,7 @@ PTD_AND_TD = [("PTD", "TD(λ)")]
 
 
 def _main(where: Where) -> dict[str, dict[str, Cases]]:
-    """What claims compare that can be asked of any of the studies."""
+    """The quantities of claims that apply to any of the studies."""
     at_first, at_last = partial(where.returns, end=FIFTH), partial(where.returns, begin=1 - FIFTH)
     return {
         "td_best": _less([("TD(λ)", one) for one in OTHERS], where.returns),
@@ -158,7 +158,7 @@ def _main(where: Where) -> dict[str, dict[str, Cases]]:
 
 
 def _other(where: Where) -> dict[str, dict[str, Cases]]:
-    """Of conditions, and of how few states PTD updates."""
+    """Quantities of conditions, and of the share of states that PTD updates."""
     learned = where.shares("PTD", begin=1 - FIFTH)
     return {
         "etd_worse_in_3": _third_above_others(where.returns, EMPHATIC),
@@ -170,7 +170,7 @@ def _other(where: Where) -> dict[str, dict[str, Cases]]:
 
 
 def _lost(variant: str, between: float) -> Cases:
-    """Returns with the paper's β between preferred states less those with another one."""
+    """Returns with the paper's β between preferred states, less those with another β."""
     paper, other = Where(FOUR_METHODS[variant]), Where(WITH_BETWEEN[variant])
     return Cases(
         {
@@ -183,7 +183,7 @@ def _lost(variant: str, between: float) -> Cases:
 
 
 def _between(variant: str) -> dict[str, Cases]:
-    """The paper has 0.1, and found 0 and 0.5 poorer."""
+    """The paper uses 0.1, and found 0 and 0.5 worse."""
     return {f"{BETWEEN:g} less {value:g}": _lost(variant, value) for value in OTHERS_BETWEEN}
 
 
@@ -192,7 +192,7 @@ def _named(end: str, compared: dict[str, dict[str, Cases]]) -> dict[str, Compare
 
 
 def _claims(where: Where) -> dict[str, Claim]:
-    """The claims that can be asked of any of the studies, by the names of columns."""
+    """The claims that apply to any of the studies, by the names of columns."""
     compared = _main(where)
     return dict(zip(compared, claimed("cartpole", _named("", compared)), strict=True))
 
@@ -214,7 +214,7 @@ WHERE = {
 MAIN = {label: _claims(where) for label, where in WHERE.items()}
 """The claims of each choice."""
 JUDGED = ("td_best", "ptd_on_par", "etd_poor", "ptd_least_variance")
-"""Claims that are asked of all choices together."""
+"""Claims about all choices together."""
 
 
 def _of_all(what: str) -> dict[str, Cases]:

@@ -42,7 +42,7 @@ HALF = 0.5
 WINDOW = 20
 """Episodes over which a moving average is taken."""
 MEASURES = {"return": "return", "preferred": "share of steps\nwith β = 1"}
-"""What the rows show, and its name."""
+"""The measures of rows, and their names."""
 LIMITS = {label: ABLATIONS.get(label, PLAIN).limit for label in WHERE}
 COLUMNS = {
     "td_best": "TD(λ) best",
@@ -54,7 +54,7 @@ COLUMNS = {
     "ptd_least_variance": "PTD varies least",
     "etd_more_preferred": "ETDs: more β = 1",
 }
-"""Claims, and what the columns of the matrix are called."""
+"""Claims, and the names of columns of the matrix."""
 MARKS = {
     Verdict.REPRODUCED: "full",
     Verdict.INCONCLUSIVE: "left",
@@ -62,9 +62,9 @@ MARKS = {
 }
 """How circles are filled."""
 ROW, ABOVE = 0.23, 1.2
-"""Heights of a row of choices, and of what is above and below the rows, in inches."""
+"""Heights in inches: of a row of choices, and above and below the rows."""
 APART = 0.17
-"""Of the height of a row, how far methods lie apart."""
+"""The distance between methods, as a share of the height of a row."""
 
 
 def smooth_curves(results: Results, measure: str) -> pl.DataFrame:
@@ -85,7 +85,7 @@ def smooth_curves(results: Results, measure: str) -> pl.DataFrame:
 
 
 def inflation(results: Results) -> pl.DataFrame:
-    """By how much returns of the chosen step sizes are higher on the seeds that chose them."""
+    """The excess of returns of the chosen step sizes on the seeds that chose them."""
     fresh = results.bars().select(*ALGORITHM, "centre")
     both = results.chosen.join(fresh, on=ALGORITHM, how="inner", maintain_order="left")
     return both.select(*ALGORITHM, (pl.col("score") - pl.col("centre")).alias("inflation"))

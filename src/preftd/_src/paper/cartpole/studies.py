@@ -1,4 +1,4 @@
-"""Studies of actor-critic on CartPole: figure A.13, and what it depends on."""
+"""Studies of actor-critic on CartPole: figure A.13, and its dependence on choices."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,16 +18,16 @@ THRESHOLDS = {
     "condition 2": (1.0, 1.0, 0.1),
     "condition 3": (0.3, 0.3, 0.03),
 }
-"""How far position, velocity or angle must move for β = 1 (Table A.1)."""
+"""Thresholds of position, velocity and angle for β = 1 (Table A.1)."""
 CONDITIONS = tuple(THRESHOLDS)
 BETWEEN = 0.1
 """β elsewhere."""
 OTHERS_BETWEEN = (0.0, 0.5)
-"""What the paper also tried."""
+"""Other values that the paper tried."""
 INTEREST = 0.5
 EPISODES, SEEDS, SEARCH_SEEDS = 500, 100, 25
 SHORT, LONG = 10, 100
-"""Over how many episodes stored runs are averaged: for curves, and for claims alone."""
+"""The number of episodes in averages of stored runs: for curves, and for claims alone."""
 ACTOR_SIZES = (0.1, 5e-2, 1e-2, 5e-3, 1e-3)
 CRITIC_SIZES = (1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6)
 TILE_SIZES = tuple(100 * size for size in CRITIC_SIZES)
@@ -38,7 +38,7 @@ TILES = TileCoding(
 
 
 def interest_of(beta: float) -> float:
-    """The interest of ETD-variable, as the authors' scripts for networks have it."""
+    """The interest of ETD-variable, as in the authors' scripts for networks."""
     return INTEREST * beta
 
 
@@ -51,10 +51,10 @@ METHODS = {
 
 
 class Choices(NamedTuple):
-    """What the paper leaves open, as variant B settles it."""
+    """The open choices of the paper, in variant B."""
 
     actor: Actor = Actor()
-    critic: Critic = Critic(truncation="terminate")
+    critic: Critic = Critic("backward", truncation="terminate")
     limit: int = 200
     critic_sizes: Sequence[float] = CRITIC_SIZES
 
@@ -62,14 +62,14 @@ class Choices(NamedTuple):
 PLAIN = Choices()
 VARIANTS = {
     "no biases": PLAIN,
-    "biases": Choices(Actor(bias=True), Critic(bias=True, truncation="terminate")),
+    "biases": Choices(Actor(bias=True), Critic("backward", bias=True, truncation="terminate")),
 }
 """Variants B and A."""
 ABLATIONS = {
     "biases": VARIANTS["biases"],
-    "critic bias": Choices(critic=Critic(bias=True, truncation="terminate")),
+    "critic bias": Choices(critic=Critic("backward", bias=True, truncation="terminate")),
     "tile coding": Choices(
-        critic=Critic(features=TILES, truncation="terminate"), critic_sizes=TILE_SIZES
+        critic=Critic("backward", TILES, truncation="terminate"), critic_sizes=TILE_SIZES
     ),
     "SGD on the sum": Choices(Actor(optimiser="sgd")),
     "SGD on the mean": Choices(Actor(optimiser="sgd", reduction="mean")),
@@ -77,10 +77,10 @@ ABLATIONS = {
     "Xavier weights": Choices(Actor(init="xavier")),
     "small weights": Choices(Actor(init="small")),
     "limit 500": Choices(limit=500),
-    "truncation that bootstraps": Choices(critic=Critic(truncation="bootstrap")),
+    "truncation that bootstraps": Choices(critic=Critic("backward", truncation="bootstrap")),
     "actor gain 1": Choices(Actor(gain="one")),
 }
-"""One choice at a time is another one."""
+"""Changes of one choice at a time."""
 
 
 def condition(name: str, between: float = BETWEEN) -> Displacement:
@@ -89,7 +89,7 @@ def condition(name: str, between: float = BETWEEN) -> Displacement:
 
 
 def name_end(variant: str) -> str:
-    """How names of figures and claims about a variant end."""
+    """The suffix of names of figures and claims of a variant."""
     return "" if variant == "no biases" else f"_{variant}"
 
 

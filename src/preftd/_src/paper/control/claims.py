@@ -56,7 +56,7 @@ def expected_return(task: Task) -> float:
 
 
 def _progress(rule: str, form: str) -> Cases:
-    """How far returns are on the way from the random policy to the best one."""
+    """Returns, scaled to 0 for the random policy and 1 for the best one."""
     found = returns(rule, form, tuple(TEMPTED))
     made = {}
     for label, of in TEMPTED.items():
@@ -74,12 +74,12 @@ DOORWAYS: Method = ("doorways", 0.0)
 
 
 def _episodes(policy: str, method: Method, scored: str) -> Quantity:
-    """How many episodes a method needs with each goal."""
+    """The number of episodes that a method needs with each goal."""
     return _by_goal(lambda goal: learned(goal, policy, method, scored).episodes())
 
 
 def _best(policy: str, scored: str) -> Quantity:
-    """How many episodes TD(λ) needs with each goal, at the λ that is best there."""
+    """The number of episodes that TD(λ) needs with each goal, at its best λ."""
     return _by_goal(lambda goal: best_constant(goal, policy, scored))
 
 

@@ -1,11 +1,11 @@
-"""How fast values are learned in four rooms, by theory, with preference for doorways or without.
+"""The speed of learning values in four rooms, by theory, with and without preference for doorways.
 
 With a step size α, the mean of the weights after n steps has moved by expected updates to exp(−αnA)
 of their first distance from the true values, while their variance grows to α S (`weight_noise`).
-What is left of the squared error at a step size is the sum of both. A method's speed is how many
-episodes it needs until a tenth of its first squared error is left, at the best step size for that.
-So a method is not faster because it takes larger steps: it pays for them with noise. No step size
-is above 1, at which a state with gain 1 is moved all the way to its target.
+The remaining squared error at a step size is the sum of both. A method's speed is the number of
+episodes until a tenth of its initial squared error is left, at its best step size. So larger steps
+do not make a method faster, because they add noise. No step size is above 1, at which a state with
+gain 1 is moved all the way to its target.
 """
 
 from functools import cache
@@ -27,7 +27,7 @@ GOALS = (3, 20, 36, 52, 66, 84)
 CONSTANT = (0.0, 0.5, 0.9, 0.97, 1.0)
 """Values of λ for all states."""
 LEFT, LEAST = 0.1, 0.01
-"""Shares of the first squared error: that may be left, and that is no longer looked at."""
+"""Shares of the first squared error: the goal, and the one below which errors are ignored."""
 POLICIES = ("random", "good")
 OPTIMAL_SHARE = 0.8
 """The good policy takes the best action with this probability, and else any of the four."""
@@ -41,7 +41,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 
 class LearningSpeed(NamedTuple):
-    """What theory says about a method, for one set of scored states.
+    """The theory of a method, for one set of scored states.
 
     first  the squared error of predicting 0, mean over the scored states
     bias   that of the mean weights, shape (PACES,)
@@ -63,7 +63,7 @@ class LearningSpeed(NamedTuple):
         return np.asarray(left.min(axis=1) / self.first)
 
     def episodes(self) -> float:
-        """How many episodes until only LEFT is left; infinite if more than BUDGETS has."""
+        """The number of episodes until only LEFT is left; infinite if it exceeds BUDGETS."""
         left = np.log(self.curve())
         if left[-1] > np.log(LEFT):
             return np.inf
@@ -101,7 +101,7 @@ def preferred(goal: int, kind: str) -> Mask:
 
 @cache
 def learned(goal: int, policy: str, method: Method, scored: str) -> LearningSpeed:
-    """What theory says about a method.
+    """The theory of a method.
 
     `scored` is "all" states, "doorways", or "random", as many states as there are doorways.
     """
@@ -134,7 +134,7 @@ def _weights(goal: int, policy: str, method: Method) -> tuple[NDArray[np.float64
 
 
 def best_constant(goal: int, policy: str, scored: str) -> float:
-    """How many episodes TD(λ) needs with the best constant λ."""
+    """The number of episodes that TD(λ) needs with the best constant λ."""
     return min(
         learned(goal, policy, ("constant", lambda_), scored).episodes() for lambda_ in CONSTANT
     )

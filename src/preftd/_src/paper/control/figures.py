@@ -1,6 +1,6 @@
 """Figures beyond the paper: returns of actor-critics in corridors and four rooms, and credit.
 
-How fast credit travels in four rooms is drawn by theory.
+The speed of credit in four rooms is drawn by theory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ CHANGED = {
     "PTD, actor gain 1": ("PTD", "held, actor 1", OTHERS[1]),
     "TD(λ), actor gain β": ("TD(λ)", "held, actor β", OTHERS[2]),
 }
-"""What PTD's return depends on: rule, form and look of each line."""
+"""Ablations of PTD: rule, form and look of each line."""
 METHODS = {name: (name, "held", LOOKS[name]) for name in ("TD(λ)", "ETD-fixed", "ETD-variable")}
 CORRIDOR_LINES = METHODS | CHANGED | {"PTD": ("PTD", "held", LOOKS["PTD"])}
 ROOM_LINES: dict[str, tuple[str, str, Look]] = {
@@ -82,7 +82,7 @@ NOTE = (
 
 
 def _corridors(results: Found) -> Figure:
-    """A panel for each task, with the held critic unless said otherwise."""
+    """A panel for each task, with the held critic unless stated otherwise."""
     found = results[CORRIDORS]
     curves = points(found)
     made = {f"bait, {name} states": _tempting(of["length"]) for name, of in TEMPTED.items()}
@@ -200,7 +200,7 @@ def _draw_credit(axes: Axes, curves: dict[str, Vector]) -> list[Label]:
 
 
 def _shown(name: str, episodes: Vector, left: Vector) -> Shown:
-    """What a line shows; theory gives no interval."""
+    """The values of a line; theory has no interval."""
     method = "PTD" if name.startswith("PTD") else "TD(λ)"
     return Shown(name, method, Band.exact(episodes, left), "episodes")
 

@@ -1,4 +1,4 @@
-"""Studies of what is beyond the paper: control after long hidden stretches, and doorways."""
+"""Studies beyond the paper: control after long hidden stretches, and doorways."""
 
 from functools import lru_cache, partial
 
@@ -16,7 +16,7 @@ from preftd.rules import ETD, PTD, TD
 from preftd.tasks import ControlTask, Task, make
 
 SEEDS, SEARCHED = 100, 25
-"""How many seeds are reported, and how many others choose step sizes."""
+"""The number of reported seeds, and of others that choose step sizes."""
 LENGTHS = (2, 10, 25)
 """Hidden states between decisions."""
 BAIT = 2
@@ -31,12 +31,12 @@ METHODS = {
     "PTD": PTD(),
 }
 FORMS = {
-    "backward": ActorCritic(),
+    "backward": ActorCritic(critic=Critic("backward")),
     "held": ActorCritic(critic=Critic(view="held")),
     "held, actor 1": ActorCritic(Actor(gain="one"), Critic(view="held")),
     "held, actor β": ActorCritic(Actor(gain="beta"), Critic(view="held")),
 }
-"""The view of the critic, and by what the actor weights its steps (default: the rule's gain)."""
+"""The view of the critic, and the actor's weights of steps (default: the rule's gain)."""
 PAIRS = StepSizePair.grid(
     actor=(0.3, 0.1, 0.03, 0.01), critic=(1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 )
@@ -109,7 +109,7 @@ def _rooms(name: str) -> Study:
         tasks={states: partial(_acted, states) for states in SCORED[:2]},
         rules={"TD(λ)": TD(), "PTD": PTD()},
         preferences=chosen | {constant(1 - one): Constant(one) for one in ELSEWHERE},
-        learners=ActorCritic(Actor(units=UNITS)),
+        learners=ActorCritic(Actor(units=UNITS), Critic("backward")),
         step_sizes=ROOM_PAIRS,
         episodes=300,
         seeds=SEEDS,

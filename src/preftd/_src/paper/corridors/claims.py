@@ -133,7 +133,7 @@ def _mean_over_lengths(interest: float) -> Cases:
 
 
 def _all_step_sizes(measure: Callable[[pl.DataFrame, float], Sample], rule: str) -> Cases:
-    """What a measure makes of all step sizes tried with a rule, given the error of predicting 0."""
+    """A measure of all step sizes tried with a rule, given the error of predicting 0."""
     return each(
         lambda task, n: tried(FOUR_METHODS[task], task=at_length(n), rule=rule).by(
             lambda runs: measure(runs, error_of_zero_in(task, n))
@@ -171,7 +171,7 @@ def _true_over_online(*rules: str) -> dict[str, Cases]:
 def held_over_others(
     prefix: str, of: Callable[[str, str], Cases], views: Mapping[str, str]
 ) -> dict[str, Compared]:
-    """What a held learner has over what one in another view has, by the name of a claim.
+    """Ratios of errors of held learners to those in other views, by the name of a claim.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _view_errors(rule: str, view: str) -> Cases:
 
 
 def _growth(form: str) -> Cases:
-    """How much PTD's error grows from the shortest to the longest corridor, by the slope of logs.
+    """The growth of PTD's error with the length of the corridor, as a slope of logarithms.
 
     At one step size for all lengths: if chosen for each, it would differ by the luck of the search.
     """
@@ -342,7 +342,7 @@ OF_PAPER: dict[str, Compared] = {
     ),
     "etd_variable_any_interest": _changed(VARIABLE, {"interest 0.25": (LESS, EXTREME)}),
 }
-"""What claims of the paper compare."""
+"""Comparisons of the paper's claims."""
 BEYOND: dict[str, Compared] = {
     "true_online_td_lower": _true_over_online("TD(λ)"),
     "true_online_etd_variable_lower": _true_over_online("ETD-variable"),
@@ -360,5 +360,5 @@ BEYOND: dict[str, Compared] = {
     ),
     "held_diverges_later": {rule: _fails(rule, "held") / _fails(rule, "online") for rule in NAMES},
 }
-"""What other claims compare."""
+"""Comparisons of other claims."""
 CLAIMS = claimed("corridors", {f"corridor_{name}": one for name, one in OF_PAPER.items()} | BEYOND)

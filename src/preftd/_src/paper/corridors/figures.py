@@ -57,18 +57,21 @@ SPIKES = 0.98
 says how high they are."""
 VARIANTS = {
     "PTD": {
-        ("PTD", beta): beta
-        for beta in ("β = 1, 0", "β = 0.75, 0", "β = 0.5, 0", "β = 1, 0.05", "β = 1, 0.2")
+        ("PTD", "β = 1, 0"): "as in the paper",
+        ("PTD", "β = 0.75, 0"): "observable: β = 0.75",
+        ("PTD", "β = 0.5, 0"): "observable: β = 0.5",
+        ("PTD", "β = 1, 0.05"): "hidden: β = 0.05",
+        ("PTD", "β = 1, 0.2"): "hidden: β = 0.2",
     },
     "ETD-variable": {
-        ("ETD-variable", "β = 1, 0"): "i = 0.5, 0; β = 1, 0",
-        ("ETD, interest 0.25, 0", "β = 1, 0"): "i = 0.25, 0",
-        ("ETD-variable", "β = 0.5, 0"): "β = 0.5, 0",
-        ("ETD, interest 0.5, 0.05", "β = 1, 0"): "i = 0.5, 0.05",
-        ("ETD-variable", "β = 1, 0.2"): "β = 1, 0.2",
+        ("ETD-variable", "β = 1, 0"): "as in the paper",
+        ("ETD, interest 0.25, 0", "β = 1, 0"): "observable: interest 0.25",
+        ("ETD-variable", "β = 0.5, 0"): "observable: β = 0.5",
+        ("ETD, interest 0.5, 0.05", "β = 1, 0"): "hidden: interest 0.05",
+        ("ETD-variable", "β = 1, 0.2"): "hidden: β = 0.2",
     },
 }
-"""What figure A.5 shows of each method, and its names: the paper's extreme values first, then one
+"""The variants of each method in figure A.5, with names: the paper's extreme values first, then one
 of them lowered on observable states, then one raised on hidden states."""
 
 
@@ -82,7 +85,7 @@ def _four_methods(results: Found, lengths: Sequence[int]) -> Figure:
 
 
 def _figure_a4(results: Found) -> Figure:
-    """ETD with interest 1 and one λ for all states, and PTD beside it."""
+    """ETD with interest 1 and one λ for all states, compared with PTD."""
     rows, short = [], pl.lit("ETD").alias("rule")
     for task in TASKS:
         constant, paper = results[CONSTANT_LAMBDA[task]], results[FOUR_METHODS[task]]
@@ -108,9 +111,9 @@ def _figure_a5(results: Found) -> Figure:
     return _draw(
         rows,
         shown,
-        "; where β and interest are 0 on hidden states, it is 0. Given are β and interest i on "
-        "observable, then on hidden states; for ETD-variable i = 0.5, 0 and β = 1, 0 where not "
-        "given; λ is 1 − β.",
+        "; where β and interest are 0 on hidden states, it is 0. As in the paper: β = 1 on "
+        "observable and 0 on hidden states, and for ETD-variable an interest of 0.5 and 0; labels "
+        "say what is changed, and on which states. λ is 1 − β.",
     )
 
 
@@ -128,7 +131,7 @@ def _renamed(
 
 
 def _true_online(results: Found) -> Figure:
-    """Three methods in the true online form, beside the paper's online one."""
+    """Three methods in the true online form, compared with the paper's online one."""
     tasks = list(map(at_length, (5, 15, 25)))
     found = [only(results[study], task=tasks) for study in TRUE_ONLINE.values()]
     limits = map(limits_of, TRUE_ONLINE.values())
@@ -153,7 +156,7 @@ def _figure_a3(results: Found) -> Figure:
         )
         for name, study in FOUR_METHODS.items()
     ]
-    counted = Counted(at_length(LENGTHS[-1]), lambda panels: panels[-1].lines)
+    counted = Counted(f"the runs at {at_length(LENGTHS[-1])}", lambda panels: panels[-1].lines)
     note = f"Scores over {SEARCHED.episodes} episodes."
     return draw_search(rows, LEVEL, note, counted=counted, wide=COLUMN)
 
@@ -164,7 +167,7 @@ def _row(
     limits: pl.DataFrame,
     change: Callable[[Panel], Panel] = lambda panel: panel,
 ) -> Row:
-    """A panel for each length; what is found for a line has a column with its limit."""
+    """A panel for each length; the results of a line have a column with its limit."""
     found = with_limits(thinned_curves(results), limits)
     drawn = list(map(change, panels(results.runs, found)))
     return Row(title_of(task), results.score.name, drawn)
@@ -195,7 +198,7 @@ def _at_zero(rows: Sequence[Row]) -> str:
 
 
 def _needed(panel: Panel) -> Vector:
-    """Values that the axis must reach: 0, limits, and curves but for rare spikes."""
+    """Values that the axis must reach: 0, limits, and curves except rare spikes."""
     found = [_centres(line) for line in panel.lines]
     most = [np.max([centre[0], np.quantile(centre, SPIKES)]) for centre in found if centre.size]
     return np.array([0.0, *most, *map(limit_of_line, panel.lines)])

@@ -42,7 +42,7 @@ from preftd.theory import Crossing, crossing
 
 STEP_SIZE, HIDDEN, CROSSINGS, SEEDS = 0.1, 10, 60, 10
 MEAN, VARIANCE = 0.5, 1.0
-"""Of what a hidden state shows, in each feature."""
+"""The variance of each feature of a hidden state."""
 STEP_SIZES = (number_text(STEP_SIZE),)
 S, G = np.eye(2)
 INCHES = (PAGE, 4.3)
@@ -56,7 +56,7 @@ NOTE = (
 
 
 class Way(NamedTuple):
-    """A view, how it is called, and what it does at a hidden state."""
+    """A view, its name, and its step at a hidden state."""
 
     view: CrossingView
     learn: Callable[[Vector, Episode, float], Dense]

@@ -53,7 +53,7 @@ from preftd._src.style import COLUMN, GREY, HAIR, MEDIUM, SMALL_SIZE, look_of
 from preftd.tasks import Task
 
 ZERO = 1e-9
-"""A limit below this is 0 but for rounding."""
+"""A limit below this is 0 up to rounding."""
 
 
 def limits(study: Study) -> pl.DataFrame:
@@ -83,7 +83,7 @@ def limit_of(study: PaperStudy, **labels: str) -> float:
 
 
 def with_limits(found: pl.DataFrame, limits: pl.DataFrame) -> pl.DataFrame:
-    """What was found for algorithms, with a column for their limits."""
+    """The results of algorithms, with a column for their limits."""
     return found.join(limits, on=ALGORITHM, how="left", maintain_order="left")
 
 
@@ -104,7 +104,7 @@ def draw_limit(axes: Axes, line: Line) -> None:
 HEIGHT = 2.0
 """Height of a panel, in inches."""
 SLOPE, SPAN = 2.5, 30.0
-"""How far above the lines a slope is drawn, and over which factor of episodes."""
+"""The distance of a slope above the lines, and its factor of episodes."""
 NOTE = (
     "Top: hairlines are exact limits, which for ETD-variable and PTD are 0. Others: what remains "
     "in the last half of the episodes. Middle: 2,000 episodes with parts of step sizes of "
@@ -195,7 +195,7 @@ def _remains(task: str, where: str, runs: pl.DataFrame, column: str) -> pl.DataF
 
 
 def _needed(found: pl.DataFrame) -> Vector:
-    """Values that the axis must reach: 0, centres, and bands but for what is much farther out.
+    """Values that the axis must reach: 0, centres, and bands, without far outliers.
 
     Centres may be a little below 0, and bands of few seeds are wide.
     """

@@ -59,7 +59,7 @@ class Written(NamedTuple):
 def write_counterexamples(
     folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
 ) -> Written:
-    """Write the figure and a page into a folder. `say` is told what is done."""
+    """Write the figure and a page into a folder. `say` receives progress messages."""
     paths = [folder / name for name in FILES]
     refuse_others(*paths)
     figure = draw_counterexamples(seeds, say)
@@ -71,7 +71,7 @@ def write_counterexamples(
 
 
 def diagnoses() -> dict[str, list[Diagnosis]]:
-    """What theory says about each rule, by the name of the chain."""
+    """The theory of each rule, by the name of the chain."""
     rules = [make_rule(1.0) for make_rule in RULES.values()]
     found = {}
     for name, lambda_ in LAMBDAS.items():
@@ -83,7 +83,7 @@ def diagnoses() -> dict[str, list[Diagnosis]]:
 def draw_counterexamples(
     seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
 ) -> Figure:
-    """Simulate and draw both chains. `say` is told what is done."""
+    """Simulate and draw both chains. `say` receives progress messages."""
     say(f"simulating and drawing both counterexamples: {STEPS:,} steps, {seeds} seeds …")
     every = diagnoses()
     with mpl.rc_context(PAPER_RC):
@@ -164,7 +164,7 @@ def _draw_column_sums(axis: Axes, diagnoses: Sequence[Diagnosis]) -> None:
 
 
 def _note(seeds: int) -> str:
-    """What the figure shows."""
+    """The data of the figure."""
     return (
         "Top: both chains; rewards are 0. Middle: root-mean-square values from weights of 1; "
         f"thick, the median of {seeds} simulated runs with the band of the middle 80 %; thin, the "
@@ -267,6 +267,22 @@ def chain_verdicts() -> Mapping[str, Verdict]:
         for found in every
         if found.rule.name == rule
     }
+
+
+def chain_effect() -> tuple[str, str]:
+    """The deciding numbers of the theory, as text, for each chain and rule."""
+    told = {
+        rule: " and ".join(
+            number_text(float(d.eigenvalues.real.min()), ".2g")
+            for every in diagnoses().values()
+            for d in every
+            if d.rule.name == rule
+        )
+        for rule, _ in CLAIMED.values()
+    }
+    effect = "; ".join(f"{rule} {numbers}" for rule, numbers in told.items())
+    what = "least real part of the eigenvalues of A on the two chains (below 0: diverges); exact."
+    return effect, what
 
 
 def _chain(name: str, found: list[Diagnosis]) -> Chain:

@@ -19,7 +19,7 @@ from preftd._src.paper.drop_outs.studies import (
 POOR, RICH = ("raw", "bias"), ("tiles", "cosines")
 """Features with which the critic cannot, and can, represent the value of CartPole."""
 Method = tuple[str, str]
-"""The rule of the critic, and by what the actor is weighted."""
+"""The rule of the critic, and the weight of the actor."""
 PTD, PTD_CRITIC = ("PTD", "actor β"), ("PTD", "actor 1")
 TD, TD_CRITIC = ("TD(λ)", "actor 1"), ("TD(λ)", "actor β")
 

@@ -48,7 +48,7 @@ HIGH = 2.0
 MOST = 130
 """The largest return that is shown above."""
 APART = 0.18
-"""How far methods of a view lie apart, as a share of a row."""
+"""The distance between methods of a view, as a share of a row."""
 BLIND, BLIND_LOOK = "TD(0.9), no preferences", Look(FAINT, "solid", "", "")
 NOTE = (
     "CartPole, limit 200, mean return of 500 episodes. {seeds}. Step sizes chosen for each method "

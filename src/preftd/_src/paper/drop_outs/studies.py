@@ -1,6 +1,6 @@
 """Studies of CartPole with drop-outs, which ask where preferences pay in control.
 
-An observation is dropped with some probability and noise (or zeros) seen in its stead; β is 0 there
+An observation is dropped with some probability and replaced by noise (or zeros); β is 0 there
 and 1 elsewhere. The critic learns by TD(λ), whose gain is 1, or by PTD, whose gain is β; the actor
 is weighted by 1 or by β; the critic is one of three views of four kinds of features.
 """
@@ -19,7 +19,7 @@ from preftd.tasks import CartPoleDropOuts
 
 LIMIT, EPISODES, SEEDS, SEARCH_SEEDS = 200, 500, 100, 12
 KEPT_EVERY = 100
-"""Over how many episodes stored runs are averaged."""
+"""The number of episodes in averages of stored runs."""
 ACTOR_SIZES = (0.1, 3e-2, 1e-2, 3e-3)
 _LOW, _HIGH = [-2.4, -3.0, -0.21, -3.0], [2.4, 3.0, 0.21, 3.0]
 FEATURES = {
@@ -28,7 +28,7 @@ FEATURES = {
     "tiles": Critic(features=TileCoding(_LOW, _HIGH, [4] * 4, 8), truncation="terminate"),
     "cosines": Critic(features=Fourier(_LOW, _HIGH, 2), truncation="terminate"),
 }
-"""What the critic sees: the four numbers, these and a 1, 8 grids of tiles, 81 cosines."""
+"""Features of the critic: the four numbers, these and a 1, 8 grids of tiles, 81 cosines."""
 CRITIC_SIZES = {
     "raw": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5),
     "bias": (3e-1, 1e-1, 3e-2, 1e-2, 1e-3),
@@ -42,7 +42,7 @@ HALF = "0.5"
 RATES = ("0.15", "0.3", HALF, "0.7")
 """Probabilities with which an observation is dropped."""
 SHOWN = {"noise": 1.0, "zeros": 0.0}
-"""What is seen in its stead, and the `noise` of the task."""
+"""The replacement, and the `noise` of the task."""
 WEAK = 0.1
 """β at real observations in the studies of a weak preference."""
 BLIND = Constant(WEAK)

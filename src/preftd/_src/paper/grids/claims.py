@@ -78,7 +78,7 @@ def linear_errors(rule: str, sizes: Sequence[int] = SIZES, form: str = "") -> Ca
 
 
 def linear_tolerance(rule: str) -> Cases:
-    """Over how many decades of step sizes the error is more than halfway to its least."""
+    """The decades of step sizes over which the error is more than halfway to its minimum."""
     return each(lambda *at: tried(SEMI_LINEAR[at], rule=rule, learner="").by(decades, *at))
 
 
@@ -105,13 +105,13 @@ def view_fails(rule: str, view: str, *, as_zero: bool) -> Cases:
 
 
 def _falls_behind(task: str) -> Quantity:
-    """How ETD-fixed's error over PTD's grows from size 8 to 16."""
+    """The growth of ETD-fixed's error over PTD's from size 8 to 16."""
     over = linear_errors("ETD-fixed") / linear_errors("PTD")
     return over[f"{task}, 16 × 16"] / over[f"{task}, 8 × 8"]
 
 
 def _left_by_etd_fixed(size: int) -> Quantity:
-    """What ETD-fixed leaves of the error of predicting 0, on task 1."""
+    """The error of ETD-fixed relative to predicting 0, on task 1."""
     error = linear_errors("ETD-fixed")[f"task 1, {size} × {size}"]
     return error.then(over_zero("cross_grid", size))
 
@@ -219,19 +219,19 @@ def net_errors(
 
 
 def net_spread(rule: str, view: str, widths: Sequence[int] = WIDTHS) -> Cases:
-    """How far each seed's error lies from the median, as a share of that of predicting 0."""
+    """The distance of each seed's error from the median, as a share of that of predicting 0."""
     return each_net(
         lambda net: net.error(rule, view).then(from_median).then(net.over_zero), widths=widths
     )
 
 
 def net_tolerance(rule: str, view: str) -> Cases:
-    """Over how many decades of step sizes the error of networks is more than halfway down."""
+    """The decades of step sizes over which the error of networks is more than halfway down."""
     return each_net(lambda net: net.tried(rule, view).by(decades, net.task, net.size))
 
 
 def _less_tolerant(view: str) -> Cases:
-    """How many decades of step sizes work for ETD-variable, less those for PTD."""
+    """The decades of step sizes that work for ETD-variable, less those for PTD."""
     return net_tolerance("ETD-variable", view) - net_tolerance("PTD", view)
 
 

@@ -43,13 +43,20 @@ from preftd._src.paper.grids.studies import (
 )
 from preftd._src.paper.study import Found, PaperStudy
 from preftd._src.report.figures.layout import step_size_note
-from preftd._src.report.figures.lines import Label, Panel, drawable, panels, with_diverged
+from preftd._src.report.figures.lines import (
+    Label,
+    Panel,
+    drawable,
+    panels,
+    with_diverged,
+    with_rest,
+)
 from preftd._src.report.figures.study import draw_curves, draw_widths
 
 CURVE_LEVEL, WIDTH_LEVEL = 0.5, 0.9
 """Of intervals, as in the paper: of learning curves, and of errors by width."""
 TOP = 1.2
-"""An axis ends at so many times the largest error that it must show."""
+"""An axis ends at this multiple of the largest error that it must show."""
 FEATURES = "Features: hidden layers of networks, one for each seed."
 FORMS = "Solid: online; dashed: true online, with its own step sizes."
 ERROR = f"mean squared error,\nmean of {NETWORK_EPISODES} episodes"
@@ -167,7 +174,8 @@ def _panels(found: Mapping[str, Results]) -> list[Panel]:
     for view, results in found.items():
         as_one = pl.lit(view).alias("learner")
         runs.append(results.runs.with_columns(as_one))
-        widths.append(with_diverged(results, results.widths(WIDTH_LEVEL)).with_columns(as_one))
+        reported = with_rest(results.widths(WIDTH_LEVEL), results.reported)
+        widths.append(with_diverged(results, reported).with_columns(as_one))
     drawn = panels(pl.concat(runs), pl.concat(widths))
     return [
         panel._replace(title=f"{size} × {size}") for size, panel in zip(SIZES, drawn, strict=True)
@@ -179,8 +187,9 @@ def _draw_by_width(rows: Sequence[Row], results: Results, told: str) -> Figure:
         return draw_widths(axes, panel, WIDTHS, results.score)
 
     def needed(panel: Panel) -> Vector:
-        found = drawable(pl.concat([line.rows for line in panel.lines]), results.score)
-        return np.append(found["centre"].to_numpy(), 0.0)
+        rows = pl.concat([line.rows for line in panel.lines])
+        fine = drawable(rows, results.score)["centre"].to_numpy()
+        return np.concatenate([[0.0], fine, rows["rest"].drop_nulls().to_numpy()])
 
     note = f"{seeds_with(results.reported, WIDTH_LEVEL)}. {step_size_note(results)}{told}"
     return draw_rows(rows, Drawing(("units", "hidden units"), needed, draw, "widths"), note)

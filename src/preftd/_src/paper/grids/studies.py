@@ -19,7 +19,7 @@ from preftd.rules import ETD, PTD, TD, Rule
 from preftd.tasks import Task, make
 
 TASKS = {"cross_grid": "task 1", "random_grid": "task 2"}
-"""Both tasks, and what the paper calls them."""
+"""Both tasks, and their names in the paper."""
 SIZES = (8, 12, 16)
 SEEDS = 50
 SEARCH_SEEDS = 25
@@ -48,7 +48,7 @@ WIDTHS = (1, 2, 4, 8, 16)
 VIEWS = ("forward", "backward", "held")
 NETWORK_EPISODES = 250
 KEPT_EVERY = 10
-"""Over how many episodes stored runs of networks are averaged; others keep every episode."""
+"""The number of episodes in averages of stored runs of networks; others store every episode."""
 _STEP_BY_STEP = dict.fromkeys(TASKS, (0.1, 5e-2, 1e-2, 5e-3, 1e-3, 5e-4, 1e-4))
 NETWORK_STEP_SIZES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "forward": {
@@ -58,14 +58,15 @@ NETWORK_STEP_SIZES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "backward": _STEP_BY_STEP,
     "held": _STEP_BY_STEP,
 }
-"""For each view and task; the held view, which is not in the paper, has those of the backward."""
+"""Step sizes for each view and task; the held view, which is not in the paper, has those of the
+backward view."""
 
 
 def _feature_net(name: str) -> Study:
     """Figure A.6: networks that learn values where nothing is hidden, from Monte Carlo returns.
 
     With λ = 1 everywhere, the mean update of TD(λ) in the forward view is that of (return − v) ∇v:
-    half the gradient of the mean squared error over an episode, and a factor is nothing to Adam.
+    half the gradient of the mean squared error over an episode, and Adam ignores a factor.
     """
     return Study(
         name=name,
@@ -146,12 +147,12 @@ def at_size(size: int) -> str:
 
 
 def with_units(count: int) -> str:
-    """The label of a network with so many units."""
+    """The label of a network with `units` units."""
     return f"{count} unit{'s' * (count > 1)}"
 
 
 def grid(task: str, size: int) -> TaskSource:
-    """A grid; `random_grid` is drawn anew for each seed."""
+    """A grid; each seed draws its own `random_grid`."""
     if task == "random_grid":
         return partial(_drawn, size)
     return open_grid(size) if task == "open_grid" else make(task, size=size)

@@ -7,8 +7,8 @@
     python -m preftd._src.paper.learned --ablations               with one thing changed at a time
     python -m preftd._src.paper.learned --tables docs             write tables of results on file
 
-What does not depend on learned preferences is kept in the folder (default: results/learned);
-learned preferences are always recomputed.
+Results that do not depend on learned preferences are stored in the folder (default:
+results/learned); learned preferences are always recomputed.
 """
 
 import argparse

@@ -63,7 +63,7 @@ def _changed(
     jitter: float,
     seed: int,
 ) -> Task:
-    """The task of a seed: what aliased states show is drawn by the seed."""
+    """The task of a seed: the features of aliased states are drawn by the seed."""
     task = _plain(kind, size, seed if kind == "random grid" else 0)
     if sensor is not None:
         task = failing(task, *sensor)
@@ -96,7 +96,7 @@ def _series(
     jitters: Iterable[float] = (),
     aliased_jitters: Iterable[float] = (),
 ) -> Iterator[Case]:
-    """A task as it is, aliased, with jitter, and with both."""
+    """A task unchanged, aliased, with jitter, and with both."""
     yield _case(group, kind, size)
     yield _case(group, kind, size, alias=True)
     yield from (_case(group, kind, size, jitter=sd) for sd in jitters)

@@ -30,7 +30,7 @@ SHARE, ABOVE = "share of the oracle's gain", "error above that of the better, as
 
 
 def _of_case(case: str, measure: Measure, *more: PaperStudy) -> Quantity:
-    """What a measure makes of the scores of a case, from `more` studies than those of all cases."""
+    """A measure of the scores of a case, from `more` studies than those of all cases."""
     group = CASES[case].group
     studies = (BY_PTD[group], BY_TD[group], *more)
 

@@ -1,4 +1,4 @@
-"""What goes wrong with observations, and when."""
+"""Faults of observations, and their times."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ NOISES: Mapping[str, Callable[[Generator, tuple[int, ...]], Dense]] = {
 
 
 def _drifting(rng: Generator, x: Dense, bad: Flags) -> Dense:
-    """What is seen leaves the truth step by step, until the sensor is set right."""
+    """The observation drifts from the truth step by step, until the sensor is corrected."""
     seen, away, step = x.copy(), np.zeros(x.shape[1]), x.std()
     for t in range(len(x)):
         away = (away + step * rng.standard_normal(x.shape[1])) * bad[t]
@@ -113,7 +113,7 @@ CHANGES: Mapping[str, Callable[[Generator, Dense, Flags], Dense]] = {
 @final
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong, and when.
+    """A fault, and its times.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Fault:
     alone: tuple[int, int] | None = None
 
     def seen(self, rng: Generator, x: Dense, shown: Dense) -> tuple[Dense, Flags]:
-        """What is seen in place of x, and which entries are good; both have the shape of x."""
+        """The observation in place of x, and which entries are good; both have the shape of x."""
         bad = np.zeros(x.shape, np.bool_)
         if self.alone is None:
             bad[self._fails(rng, shown)] = True

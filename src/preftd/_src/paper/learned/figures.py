@@ -1,6 +1,7 @@
 """Figures of learned preferences: shares of the oracle's gain, and published methods."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -63,7 +64,7 @@ def _mark(
     is_filled: bool = True,
     alpha: float = 1.0,
 ) -> None:
-    """A dot at its place, or at the edge if it lies beyond, and its interval (width 0: none)."""
+    """A dot, at the edge if it lies beyond, and its interval (width 0: none)."""
     (name, look), span = named, axes.get_xlim()
     inside = [min(max(number, span[0]), span[1]) for number in found]
     drawn: list[Artist] = []
@@ -86,11 +87,11 @@ def _mark(
 
 # Shares of the oracle's gain, case by case.
 
-COLUMNS = (
-    ("corridors", "random lengths"),
-    ("grids", "grids of 16 × 16", "networks", "sensors that fail", "all observable"),
-)
-"""Sections one below the other."""
+COLUMNS = {
+    "learned": (("corridors",), ("random lengths", "grids")),
+    "learned_more": (("grids of 16 × 16", "networks"), ("sensors that fail", "all observable")),
+}
+"""Sections one below the other, by figure."""
 HARMLESS = ("all observable", "nothing wrong")
 """Sections in which there is nothing to gain."""
 GOALS = {"all observable": 0.01, "nothing wrong": 0.02, "what goes wrong": 0.9}
@@ -121,7 +122,7 @@ KINDS_NOTE = (
 def _mark_share(
     axes: Axes, row: int, found: Estimate, method: str, *, is_filled: bool = True
 ) -> None:
-    """The mark of a method; what is learned stands out."""
+    """The mark of a method; learned ones are emphasised."""
     main = method in (LEARNED, BY_RETURNS)
     _mark(
         axes,
@@ -149,9 +150,9 @@ def _rows(found: Found, sections: dict[str, tuple[Case, ...]]) -> dict[str, Rows
     }
 
 
-def _draw_shares(found: Found) -> Figure:
-    rows = _rows(found, SECTIONS)
-    return _draw_columns(rows, COLUMNS, SHARES_NOTE, seeds_told(found[OF_LEARNED[0]].reported))
+def _draw_shares(found: Found, columns: Sequence[Sequence[str]]) -> Figure:
+    rows = _rows(found, {name: SECTIONS[name] for column in columns for name in column})
+    return _draw_columns(rows, columns, SHARES_NOTE, seeds_told(found[OF_LEARNED[0]].reported))
 
 
 def _draw_kinds(found: Found) -> Figure:
@@ -205,7 +206,10 @@ def _draw_section(axes: Axes, rows: Rows, is_observable: bool, goal: float) -> N
 
 
 FIGURES = (
-    PaperFigure("learned", OF_LEARNED, _draw_shares, RC),
+    *(
+        PaperFigure(name, OF_LEARNED, partial(_draw_shares, columns=columns), RC)
+        for name, columns in COLUMNS.items()
+    ),
     PaperFigure(
         "learned_kinds",
         tuple(by[group] for by in (BY_PTD, BY_TD) for group in ("kinds", "continuing kinds")),

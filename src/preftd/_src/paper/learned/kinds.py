@@ -1,11 +1,11 @@
-"""Kinds of streams: worlds in which nothing is wrong, and what goes wrong with observations.
+"""Kinds of streams: worlds without faults, and faults of observations.
 
 A `Kind` is a world and a fault. Features of a world are x_t, and values are v_t = w·x_t exactly:
 each step pays v_t − γ E[v_{t+1} | state at t], and noise. So a linear learner can be right,
 whatever the world is, and no value is estimated.
 
-A fault says what is seen in place of x_t, and at which steps x_t is not to be trusted. An oracle is
-told these steps. Preferences and learners see the same, unless a world shows other numbers.
+A fault defines the observation in place of x_t, and the steps at which x_t is not to be trusted. An
+oracle knows these steps. Preferences and learners see the same, unless a world shows other numbers.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from preftd._src.tasks.scored import Scored
 from preftd.experience import Experience
 
 DISCOUNT, LONG, NOISE = 0.9, 40, 0.5
-"""The discount, the mean length of episodes, and the standard deviation of what is paid besides."""
+"""The discount, the mean length of episodes, and the standard deviation of the noise of rewards."""
 SCORED, DRAWN = 200, 20_000
 """States that are scored, and steps of the stream that they are from."""
 
@@ -62,7 +62,7 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """All that it consists of."""
+        """All its parts."""
         return repr(self)
 
     @property
@@ -122,7 +122,7 @@ class Kind:
         return Seen(experience, good[:-1], rows.features[:-1])
 
     def _seen(self, rng: np.random.Generator, rows: Rows) -> tuple[Dense, Flags]:
-        """What is seen, with jitter, and which entries are good."""
+        """The observation, with jitter, and which entries are good."""
         x = rows.features + self.world.jitter * rng.standard_normal(rows.features.shape)
         if self.fault is None:
             return x, np.ones(x.shape, np.bool_)

@@ -3,8 +3,9 @@
     python -m preftd._src.paper.learned "corridor 5"               a line for each of some cases
     python -m preftd._src.paper.learned --ablations --seeds 10     a row of a table for each change
 
-Ablations say what each constant does: one thing is changed at a time. Constants are compiled into
-kernels, so each change is made to a copy of the package, which then runs in a process of its own.
+Ablations show the effect of each constant: one thing is changed at a time. Constants are compiled
+into kernels, so each change is made to a copy of the package, which then runs in a process of its
+own.
 """
 
 import json
@@ -42,7 +43,7 @@ from preftd.tasks import Task
 
 
 def look(case: Case, folder: Path, seeds: int) -> Scores:
-    """The scores of a case; learned preferences are computed anew."""
+    """The scores of a case; learned preferences are recomputed."""
     tasks = {case.name: case.source}
     every = ptd_study(case.group, "quick look", tasks).with_seeds(seeds)
     td = td_study(case.group, "quick look, TD", tasks).with_seeds(seeds)
@@ -231,7 +232,7 @@ def shares(folder: Path, seeds: int) -> list[float]:
 
 
 def ablation_lines(names: list[str], folder: Path, seeds: int) -> Iterator[str]:
-    """Rows of a table: as it is, then each change whose name contains one of `names`."""
+    """Rows of a table: without a change, then each change whose name contains one of `names`."""
     yield f"| | {' | '.join(SHOWN)} |"
     yield "|---" + "|---:" * len(SHOWN) + "|"
     yield _row("as it is", shares(folder, seeds))
@@ -254,7 +255,7 @@ def changed_shares(change: Change, folder: Path, seeds: int) -> list[float]:
 
 
 def changed_text(change: Change, text: str) -> str:
-    """The text of a file with the change; what is replaced must occur once."""
+    """The text of a file with the change; the replaced text must occur once."""
     if text.count(change.old) != 1:
         raise ValueError(f"{change.old!r} occurs {text.count(change.old)} times in {change.file}.")
     return text.replace(change.old, change.new)

@@ -6,8 +6,8 @@
 
 Errors are mean squared errors, averaged over all episodes, so that the time until a preference is
 found counts. Learned preferences have bounded steps or not, whichever is better on the seeds of the
-search. Of each other method the better of the two counts, and of two methods the better one: which
-one that is, the reported errors themselves say, which favours the others.
+search. For every other method the better of the two counts, and of two methods the better one, by
+reported errors, which favours the others.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ from preftd._src.paper.learned.cases import CASES
 from preftd._src.paper.learned.studies import GROUPS, LEARNED, ONE, ORACLE, TD_LAMBDA
 
 GAIN = 0.9
-"""The oracle gains if its error is at most this share of that of what it is compared with."""
+"""The oracle gains if its error is at most this share of that of the other method."""
 DRAWS, LEVEL = 2000, 0.95
 """Of the bootstrap, which draws seeds: errors of a seed stay together."""
 
@@ -40,7 +40,7 @@ class Estimate(NamedTuple):
 
 @final
 class Scores:
-    """What methods reach on one case.
+    """The errors of methods on one case.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Scores:
 
     @classmethod
     def of(cls, found: Iterable[Results], case: str) -> "Scores":
-        """Those of a case, from the results of the studies that have it."""
+        """The scores of a case, from the results of its studies."""
         read = [_samples(results, case) for results in found]
         samples = {of: one for one_study in read for of, (one, _) in one_study.items()}
         searched = {of: error for one_study in read for of, (_, error) in one_study.items()}
@@ -98,7 +98,7 @@ class Scores:
         return _ratio(other - of, other - oracle)
 
     def loss(self, of: Vector) -> Estimate:
-        """How much larger the error of a method is than the better of β ≡ 1 and TD(λ)."""
+        """The excess error of a method over the better of β ≡ 1 and TD(λ)."""
         found = _ratio(of, self.best(ONE, TD_LAMBDA))
         return Estimate(*(number - 1 for number in found))
 
@@ -129,7 +129,7 @@ class Scores:
 Read = dict[tuple[str, str], tuple[Sample, float]]
 """By method and learner, the reported errors, and the mean error on the seeds of the search."""
 _SAMPLES: WeakKeyDictionary[Results, dict[str, Read]] = WeakKeyDictionary()
-"""What was read from results, as claims ask for it again and again."""
+"""A cache of results, which claims read repeatedly."""
 
 
 def _samples(results: Results, case: str) -> Read:

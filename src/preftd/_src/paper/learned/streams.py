@@ -75,12 +75,12 @@ class ContinuousWalk:
         return np.asarray(np.exp(-0.5 * z**2) / (np.sqrt(2 * np.pi) * self.deviation))
 
     def _leaving(self, places: Vector) -> Vector:
-        """What the next step pays on average."""
+        """The mean reward of the next step."""
         below, above = ndtr(-places / self.deviation), ndtr((places - 1) / self.deviation)
         return np.asarray(above - below)
 
     def episodes(self, seed: int, count: int) -> Experience:
-        """So many episodes of a seed."""
+        """Episodes of a seed."""
         rng, places, rewards = generator(self.name, seed), list[float](), list[float]()
         for _ in range(count):
             place = 0.5
@@ -148,7 +148,7 @@ def ride_from(
 
 
 def starts(kind: int, count: int, generator: np.random.Generator) -> Dense:
-    """So many first states, shape (count, numbers)."""
+    """`count` first states, shape (count, numbers)."""
     if kind == CART_POLE:
         return generator.uniform(-0.05, 0.05, (count, 4))
     if kind == PENDULUM:
@@ -157,7 +157,7 @@ def starts(kind: int, count: int, generator: np.random.Generator) -> Dense:
 
 
 def rides(kind: int, count: int, generator: np.random.Generator) -> tuple[Dense, NDArray[np.int64]]:
-    """The states of so many rides one after the other, and how long each is."""
+    """The states of consecutive rides, and their lengths."""
     out = np.empty((count * MOST, NUMBERS[kind]))
     first = starts(kind, count, generator)
     lengths = ride_from(kind, first, RANDOM[kind], generator, out)
@@ -167,7 +167,7 @@ def rides(kind: int, count: int, generator: np.random.Generator) -> tuple[Dense,
 def lengths_from(
     kind: int, state: Vector, count: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """How long each of so many rides from a state is."""
+    """The lengths of rides from a state."""
     nowhere = np.empty((0, state.size))
     found = ride_from(kind, np.tile(state, (count, 1)), RANDOM[kind], generator, nowhere)
     return np.asarray(found)
@@ -204,7 +204,7 @@ ENCODERS: dict[str, Encoder] = {
     "pendulum": Fourier([-2.5, -5.0], [2.5, 5.0], 4),
     "cart pole": Fourier([-2.4, -3.0, -0.21, -3.0], [2.4, 3.0, 0.21, 3.0], 2),
 }
-"""What turns the numbers of a state into features."""
+"""The encoding of a state as features."""
 
 
 @final
@@ -217,7 +217,7 @@ class Ride:
     encoder
         A name in `ENCODERS`. Preferences see the numbers of a state, learners its features.
     dropped
-        The probability that an observation is dropped: noise about as large is seen in its stead.
+        The probability that an observation is dropped: similarly large noise is shown instead.
     """
 
     encoder: str
@@ -246,7 +246,7 @@ class Ride:
         return _scored(self._features(found.states), found.values)
 
     def episodes(self, seed: int, count: int) -> Experience:
-        """So many episodes of a seed."""
+        """Episodes of a seed."""
         rng = generator(self.name, seed)
         seen, lengths = rides(self.kind, count, rng)
         shown = rng.random(len(seen)) >= self.dropped
@@ -287,8 +287,8 @@ Stream: TypeAlias = ContinuousWalk | Ride | Kind
 class Streamed:
     """The specification of a learner that learns from a `Stream`.
 
-    A study draws experience from tables of outcomes alone. So here a learner draws its own, as an
-    algorithm that acts does; all else is that of the library.
+    A study draws experience from tables of outcomes alone. So here a learner draws its own, like an
+    algorithm that acts; all else is from the library.
     """
 
     learner: Specification
@@ -317,12 +317,12 @@ class Streamed:
 
 @lru_cache(maxsize=8)
 def _steps(task: Stream, rule: Rule, preference: Signal, seed: int, episodes: int) -> Steps:
-    """What a rule and a preference make of a `Stream`; several learners share it."""
+    """The coefficients of a rule and a preference on a `Stream`, shared by several learners."""
     experience = drawn(task, seed, episodes)
     return Steps.of(experience, stream_coefficients(rule, preference, experience))
 
 
 @lru_cache(maxsize=2)
 def drawn(task: Stream, seed: int, episodes: int) -> Experience:
-    """So many episodes of a seed, kept for whoever asks next."""
+    """Episodes of a seed, cached."""
     return task.episodes(seed, episodes)

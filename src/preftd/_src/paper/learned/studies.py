@@ -1,6 +1,6 @@
 """Studies of learned preferences: each case with all methods, whose step sizes are searched.
 
-PTD is given β by three preferences: learned, by an oracle that is told which states are observable,
+PTD is given β by three preferences: learned, by an oracle that knows which states are observable,
 and β ≡ 1. TD(λ) has λ = 1 − β of the oracle. All of them learn with bounded steps and without.
 """
 
@@ -33,11 +33,11 @@ PREFERENCES = {
     ONE: Constant(1.0),
 }
 SEEN_BY_LEARNERS = ("corridors", "walks", "grids")
-"""Groups in which a linear learner sees what preferences are learned from: returns can count."""
+"""Groups in which a linear learner sees the observations of preferences, so returns can count."""
 
 
 class Group(NamedTuple):
-    """What the cases of a study have in common.
+    """The settings shared by the cases of a study.
 
     episodes  of each run
     kept      over how many episodes stored runs are averaged

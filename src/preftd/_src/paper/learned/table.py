@@ -32,7 +32,7 @@ OF_TASKS, OF_KINDS = (0.95, 0.01), (0.9, 0.02)
 DIVERGED = np.array([np.nan])
 """In place of errors where all step sizes diverged."""
 PAGES = {"summary": "learned.md", "tables": "research/learned.md"}
-"""Pages of the documentation, by what is written into them."""
+"""Pages of the documentation, by their generated part."""
 
 
 def on_file(study: PaperStudy) -> Results:

@@ -144,8 +144,8 @@ COMPARED: dict[str, dict[str, Quantity]] = {
     },
     "ptd_best_above_1": {"": ptd(step_size=ABOVE_1).by(best) / ptd(step_size=UP_TO_1).by(best)},
     "etd_worse_than_both": {
-        "against TD(λ)": _etd(0.01).by(best) / td().by(best),
-        "against PTD": _etd(0.01).by(best) / ptd().by(best),
+        "ETD over TD(λ)": _etd(0.01).by(best) / td().by(best),
+        "ETD over PTD": _etd(0.01).by(best) / ptd().by(best),
     },
     "etd_sensitive_to_interest": {
         f"interest {more:g}": _etd_at_best_for_least(more) / _etd_at_best_for_least(0.01)

@@ -25,7 +25,7 @@ RANGE = (0.2, 0.6)
 LEAST = 1e-3
 """The least step size that is shown: with smaller ones little is learned."""
 WIDTH, DOT, RING = 1.2, 3.0, 9.0
-"""Of lines, of dots and of rings around the best dots, in points."""
+"""Sizes of lines, dots and rings around the best dots, in points."""
 WIDE, HEIGHT = PAGE, 2.6
 """Of the figure and of a row of panels, in inches."""
 COLOURS = ListedColormap(mpl.colormaps["viridis_r"](np.linspace(0.08, 1, len(VALUES))))
@@ -95,7 +95,7 @@ def _draw_curves(axes: Axes, panel: Curves) -> None:
 
 
 def _draw_scale(figure: Figure, every: Sequence[Axes], label: str) -> None:
-    """Which colour stands for which value."""
+    """The colours of values."""
     steps = np.arange(len(VALUES) + 1) - 0.5
     colours = ScalarMappable(BoundaryNorm(steps, len(VALUES)), COLOURS)
     scale = figure.colorbar(colours, ax=list(every), aspect=25, pad=0.02)

@@ -6,6 +6,7 @@ from functools import partial
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.study import Study
 from preftd._src.paper.study import PaperStudy
+from preftd.learners import Linear
 from preftd.preferences import Constant
 from preftd.rules import ETD, PTD, TD, Rule
 from preftd.tasks import make
@@ -31,6 +32,7 @@ def _study(rules: Mapping[str, Rule], parameter: str, name: str) -> Study:
         tasks={"random walk": make("random_walk")},
         rules=rules,
         preferences={f"{parameter} = {value:g}": Constant(beta) for value, beta in betas.items()},
+        learners=Linear("backward"),
         step_sizes=STEP_SIZES,
         episodes=EPISODES,
         seeds=SEEDS,

@@ -1,8 +1,8 @@
 """Cells: observations that recur, exactly or nearby, and the presumption that new ones will.
 
-Atoms repeat exactly. Continuous noise never does, so a second occurrence is all the evidence that
-there can be. An atom gets a row of its own, as long as there is room; after that it is known by its
-fingerprint alone, trusted and not tested.
+Atoms repeat exactly. Continuous noise never does, so a second occurrence is sufficient evidence. An
+atom gets a row of its own, as long as there is room; after that it is known by its fingerprint
+alone, trusted and not tested.
 
 Clusters recur nearby. Observation x of class e is compared with each cluster k of n visits:
 
@@ -19,8 +19,8 @@ then the visits after which it is left, n₁ of n, have another mean than all, b
 
     n n₁ / (n − n₁) · r²(mean of those left after, mean of all)    in deviations of cells
 
-The clock says what to expect so many steps after the last trusted cell. It is used while it
-predicts better what follows than how often that follows anything.
+The clock predicts what follows n steps after the last trusted cell. It is used while it predicts
+better than overall frequencies.
 """
 
 import math
@@ -46,18 +46,19 @@ from preftd._src.preferences.learned.metric import squared
 from preftd._src.preferences.learned.widths import ODDS, ROOM, SOME
 
 NEW, ONCE = -2, -1
-"""What is found of an observation that is no atom: it is new, or was seen and has no row."""
+"""Codes of an observation that is not an atom: it is new, or was seen and has no row."""
 ENOUGH = 1.5
 """The logarithm of the Bayes factor that makes a cluster a cell; below 0 it is one no longer."""
 ALIKE = 16.0
 """Squared deviations between two centres, beyond their own noise, up to which cells are one: at
 four deviations, one visit in 40 is nearer to the other centre."""
 LATELY, SOME_RECUR, AT_FIRST = 8.0, 1.0 / 4.0, 64.0
-"""New observations of late, the share of them that must recur, and steps until nothing new need."""
+"""New observations recently, the share of them that must recur, and steps until nothing new need
+recur."""
 STATES, ROWS = 3.0, 64.0
 """Different observations that repeat, and one in how many does, before they are a world."""
 LONGEST = 63
-"""Steps that the clock and expert 4 of the Markov test tell apart."""
+"""Steps that the clock and expert 4 of the Markov test distinguish."""
 MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
 
 
@@ -112,7 +113,7 @@ def keep_atom(s: State, key: float, found: int) -> int:
 
 @kernel
 def visit_atom(s: State, row: int) -> None:
-    """Count a visit of the observation that waits."""
+    """Count a visit of the pending observation."""
     cell = s.cells[row]
     if cell.name == 0.0:
         s.head.names += 1.0
@@ -124,15 +125,15 @@ def visit_atom(s: State, row: int) -> None:
 
 @kernel
 def is_world(s: State) -> bool:
-    """Whether what repeats exactly is more than a default value, and more than chance."""
+    """Whether exact repetitions are more than a default value, and more than chance."""
     return bool(s.head.atoms_used >= STATES and s.head.repeats > s.head.loose / ROWS)
 
 
 @kernel
 def recall_numbers(s: State) -> bool:
-    """Find the numbers in the observation that waits; whether all were seen twice in their entries.
+    """Find the numbers in the pending observation; returns whether all were seen twice.
 
-    Then it may be a new combination of what is known.
+    Then it may be a new combination of known ones.
     """
     number_keys(s.x, s.keys)
     known = True
@@ -159,7 +160,7 @@ def is_half_known(s: State) -> bool:
 
 @kernel
 def keep_numbers(s: State) -> None:
-    """Remember the numbers in the observation that waits."""
+    """Remember the numbers in the pending observation."""
     for key in s.keys:
         if key == 0.0 or s.head.numbers >= (NUMBERS * 3) // 4:
             continue
@@ -176,7 +177,7 @@ def keep_numbers(s: State) -> None:
 
 @kernel
 def presume(s: State) -> float:
-    """β of the observation that waits, which is new: 1 if new ones recur."""
+    """β of the pending observation, which is new: 1 if new ones recur."""
     recur = max(s.head.recurring, s.head.returning) > SOME_RECUR
     recur &= s.head.step <= 2.0 * s.head.new + AT_FIRST
     s.head.recurring -= s.head.recurring / LATELY
@@ -204,7 +205,7 @@ def context_of(s: State) -> float:
 
 @kernel
 def expected(s: State, context: float, name: float) -> tuple[float, float]:
-    """How often the context was met, and followed by a cell (0: none)."""
+    """The counts of the context, and of a cell after it (0: none)."""
     if context < 0.0:
         return 0.0, 0.0
     met = count_of(s.clock, key_of(context, 0, 1, 0))
@@ -213,7 +214,7 @@ def expected(s: State, context: float, name: float) -> tuple[float, float]:
 
 @kernel
 def count_context(s: State, context: float, name: float, share: float) -> None:
-    """Count what followed the context; a full table starts afresh.
+    """Count what followed the context; a full table restarts.
 
     `share` is how often it follows anything.
     """
@@ -277,7 +278,7 @@ def nearest_cluster(
     """The best cluster by the distances found last, its fit, and the density of all else.
 
     Fit and density are logarithms. If the moment may yet turn out to be the last of its episode,
-    classes are `pooled`; a `context` of the clock says what to expect (−1: nothing).
+    classes are `pooled`; a `context` of the clock predicts (−1: nothing).
     """
     head, second = s.head, 2 if pooled else e
     totals = head.totals[e] + (head.totals[2] if pooled else 0.0)
@@ -332,7 +333,7 @@ def evidence_of_cluster(s: State, k: int, fit: float, e: int) -> float:
 
 @kernel
 def place(s: State, x: Vector, e: int, dim: float, background: float) -> int:
-    """Let x join a cluster or found one; returns the cluster, or −1 if there is no room."""
+    """Add x to a cluster or start one; returns the cluster, or −1 if there is no room."""
     k, fit, rest = nearest_cluster(s, e, dim, background, False, -1.0)
     if k >= 0:
         _join(s, x, k, fit - rest, e)
@@ -375,7 +376,7 @@ def _join(s: State, x: Vector, k: int, fit: float, e: int) -> None:
 
 @kernel
 def _absorb(s: State, k: int, dim: float) -> None:
-    """Make one cell of two that cannot be told apart."""
+    """Merge two indistinguishable cells."""
     cell, centre = s.cells[ATOMS + k], s.centres[ATOMS + k]
     for one in range(int(s.head.clusters_used)):
         if one == k or s.distances[one] > 2.0 * (ALIKE + 2.0 * dim + s.distances[k]):
@@ -416,7 +417,7 @@ def _found(s: State, k: int) -> None:
 
 @kernel
 def _free_cluster(s: State) -> int:
-    """A place for a new cluster: the next that is no cell and was not visited twice of late."""
+    """A place for a new cluster: the next that is not a cell and was not visited twice recently."""
     used = int(s.head.clusters_used)
     if used < CLUSTERS:
         s.head.clusters_used += 1.0

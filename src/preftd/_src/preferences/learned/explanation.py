@@ -1,4 +1,4 @@
-"""Why `Learned` trusts some observations and not others: its cells, with all evidence."""
+"""The reasons of `Learned` for its trust: its cells, with all evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SAW = ("the cell before", "steps here, roughly", "the way back", "steps here", "both")
-"""What each expert of the Markov test goes by."""
+"""The information that each expert of the Markov test uses."""
 BY_RETURNS = "returns"
 """Where it is no expert, but the test of values."""
 LIMIT = ODDS / math.log(10.0)
@@ -31,7 +31,7 @@ LOWEST = -3.0
 
 
 class Cell(NamedTuple):
-    """Observations that recur, and what is known about them; evidence is a power of ten."""
+    """Observations that recur, with their evidence as powers of ten."""
 
     observation: Vector
     """Their mean, shape (n,)."""
@@ -43,10 +43,10 @@ class Cell(NamedTuple):
     recurrence: float
     """Evidence that they are a cell and no coincidence; infinite if they are exact."""
     against_markov: float
-    """Evidence in the last 1024 visits or fewer that what came before tells what follows."""
+    """Evidence in the last 1024 visits or fewer that the past predicts the successor."""
     expert: str
-    """What the expert with the most evidence goes by; "returns" if the cell is distrusted because a
-    linear function cannot share its value with the others."""
+    """The information of the expert with the most evidence; "returns" if the cell is distrusted
+    because a linear function cannot share its value with the others."""
     distrusted_since: int | None
     """The step from which on the cell is distrusted, or None if it is trusted."""
     growth: Dense

@@ -1,4 +1,4 @@
-"""The Markov test of cells: what came before must not tell what follows.
+"""The Markov test of cells: the past must not predict the successor.
 
 Experts that know the past predict what follows a cell (a cell, or the end of the episode), each
 against a prediction that knows the cell alone:
@@ -11,10 +11,10 @@ against a prediction that knows the cell alone:
 
 The other prediction is the share of earlier tests that had the same outcome. An expert starts as
 the other prediction, with the weight of one visit. Its evidence is the sum of the logarithms of its
-prediction over the other, each made before what follows is counted. A successor that the cell never
-had before tells nothing, and is counted only.
+prediction over the other, each made before the successor is counted. A new successor is no
+evidence, and is only counted.
 
-Counts start afresh with each term of TERM tests, and evidence is not below 0 then, so that a long
+Counts restart with each term of TERM tests, and evidence is not below 0 then, so that a long
 past delays nothing. A cell that is distrusted stays so until a term ends without any evidence.
 """
 
@@ -42,9 +42,9 @@ from preftd._src.preferences.learned.memory import (
 from preftd._src.preferences.learned.widths import ODDS
 
 END, BEGIN = 1.0, 2.0
-"""Names of what is no cell: the end of an episode, and what is before its start."""
+"""Names other than cells: the end of an episode, and the time before its start."""
 TERM = 1024.0
-"""Tests of a cell after which its counts start afresh."""
+"""Tests of a cell after which its counts restart."""
 TESTED, FAILING, CHECKED = 8.0, 3, 64.0
 """The test is void if most cells with so many visits fail, at least so many of them; the steps
 between two times that this is asked."""
@@ -52,7 +52,7 @@ between two times that this is asked."""
 
 @kernel
 def follow(s: State, row: int, known: bool, is_last: bool) -> None:
-    """Test the cell before with what follows it, and move on."""
+    """Test the previous cell with its successor, and advance."""
     head = s.head
     name = s.cells[row].name if row >= 0 else 0.0
     if head.is_first > 0.0:
@@ -146,7 +146,7 @@ def _add_evidence(s: State, row: int, before: float, dwell: float, then: float) 
 
 @kernel
 def _slot(s: State, term: float, kind: float, context: float, outcome: float) -> int:
-    """The slot of what is counted, which is taken if it is new."""
+    """The slot of a count, which is created if it is new."""
     key = key_of(term, kind, context, outcome)
     at = slot_of(s.counts.keys, key)
     if s.counts.keys[at] == 0.0:

@@ -1,6 +1,6 @@
 """The memory of `Learned`: one array of numbers, and its parts by name.
 
-One array is easy to save, to copy and to hand to compiled code. Whole numbers in it are exact. The
+One array is easy to save, to copy and to pass to compiled code. Whole numbers in it are exact. The
 classes below name the numbers of records, in the order in which they are stored.
 """
 
@@ -17,7 +17,7 @@ ATOMS, CLUSTERS = 512, 256
 CELLS = ATOMS + CLUSTERS
 EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
 BEFORE_IT = CLASSES
-"""The last of the groups that observations are compared with: the observation before, alone."""
+"""The last of the groups that observations are compared with: the previous observation, alone."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13
 """Rooms of the hash tables; each takes entries up to three quarters, `SEEN` up to one half."""
 NUMBERS = 1 << 13
@@ -41,7 +41,7 @@ class Head:
     """The numbers in an observation."""
     step: float
     waiting: float
-    """Whether an observation waits to be learned from; what is known of it follows."""
+    """Whether there is a pending observation; its properties follow."""
     is_first: float
     fingerprint: float
     found: float
@@ -79,7 +79,7 @@ class Head:
     """Those that are in no cell."""
     heads: Annotated[Vector, CLASSES]
     kept: Annotated[Vector, CLASSES]
-    """Where the next of the recent observations is put, and how many are kept."""
+    """The position of the next recent observation, and the number of recent ones."""
     varying: float
     """D: entries that vary and are no copies."""
     spread: float
@@ -94,20 +94,20 @@ class Head:
     """Observations that widths have learned from, by group."""
     strange: float
     before_strange: float
-    """Whether the observation that waits, and the one before, are like none before."""
+    """Whether the pending observation, and the previous one, are unlike any earlier one."""
     along_rest: float
     squared_rest: float
     """Sums over pairs of strange observations, one after the other, of their product and its
     square."""
     follows: float
-    """Whether the observation before was finite."""
+    """Whether the previous observation was finite."""
     rhythm: float
     """Evidence for the clock."""
     apart: float
-    """Whether observations that recur stand apart from others."""
+    """Whether observations that recur are separate from others."""
     near: float
     along: float
-    """The widths at which recent observations and the one before predict best, or −1."""
+    """The widths at which recent observations and the previous one predict best, or −1."""
     met: float
     close: float
     """Observations that never repeat, after a cell that they are not in, and those near that."""
@@ -116,11 +116,11 @@ class Head:
     new: float
     """The step when something new was found to recur."""
     recurring: float
-    """The share of new observations that are found to recur, of late."""
+    """The recent share of new observations that recur."""
     returning: float
-    """The share of new numbers that are found to recur, of late."""
+    """The recent share of new numbers that recur."""
     after_cell: float
-    """Whether the observation before was in a cell."""
+    """Whether the previous observation was in a cell."""
     numbers: float
     """Keys in `Tables.numbers`."""
     mix: float
@@ -140,7 +140,7 @@ class Cell:
     distrusted_at: float
     """When it became a cell, and when it was found not to be Markov (0: it is none, or is)."""
     tests: float
-    """How often it was tested."""
+    """The number of its tests."""
     term: float
     renewed: float
     """The name of its term of the Markov test, and the step when that began."""
@@ -154,20 +154,20 @@ class Cell:
     starts: Annotated[Vector, CLASSES]
     """`Head.totals` as it was founded."""
     left: float
-    """Visits that it was left after."""
+    """Visits after which it was left."""
     growth: Annotated[Dense, (MARKS, 3)]
     """Step, evidence against the Markov property and for recurrence, at visits 1, 2, 4, …"""
 
 
 class Width:
-    """What is known about each width, by one group."""
+    """The evidence on each width, by one group."""
 
     evidence: Annotated[Vector, WIDTHS]
     hits: Annotated[Vector, WIDTHS]
 
 
 class Seen:
-    """Keys of what was seen, in two generations."""
+    """Keys of seen observations, in two generations."""
 
     kept: float
     """Keys in the young one."""
@@ -176,7 +176,7 @@ class Seen:
 
 
 class Table:
-    """A hash table: keys, 0 where a slot is free, and what is stored under them."""
+    """A hash table: keys, 0 where a slot is free, and their values."""
 
     keys: Vector
     values: Vector
@@ -188,7 +188,7 @@ class Slot:
     name: float
     row: float
     returns: float
-    """How many there are."""
+    """The number of entries."""
     average: float
     squares: float
     episode: float
@@ -243,12 +243,12 @@ class Tables:
 
 
 class Returns:
-    """What `Learned(linear=True)` remembers of returns, behind all else."""
+    """The memory of returns of `Learned(linear=True)`, after everything else."""
 
     is_known: float
     reward: float
     discount: float
-    """Whether a stream has told the outcome of the observation that waits, and that outcome."""
+    """Whether a stream has passed the outcome of the pending observation, and that outcome."""
     length: float
     """Steps of the episode so far; −1 if it cannot be counted."""
     episodes: float
@@ -276,7 +276,7 @@ class State(NamedTuple):
     squares: Vector
     """Sums of squared deviations of each entry, shape (dim,)."""
     weight: Vector
-    """The metric: what a squared difference in each entry counts, shape (dim,)."""
+    """The metric: the weight of a squared difference in each entry, shape (dim,)."""
     base: Vector
     """The first observation, shape (dim,)."""
     slope: Vector
@@ -295,10 +295,10 @@ class State(NamedTuple):
     range: Vector
     """The mean of all others, and how far off they are at most, shape (dim,)."""
     keys: Vector
-    """Of the numbers in the observation that waits, shape (dim,); 0 where one was seen twice."""
+    """Keys of the numbers in the pending observation, shape (dim,); 0 where one was seen twice."""
     others: Vector
     repeated: Vector
-    """How many these are, and how many of them repeat, shape (dim,)."""
+    """The number of these, and of those that repeat, shape (dim,)."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""
@@ -307,7 +307,7 @@ class State(NamedTuple):
     centres: Dense
     """Shape (CELLS, dim)."""
     leaving: Dense
-    """Means of the visits of each cluster that it was left after, shape (CLUSTERS, dim)."""
+    """Means of the visits of each cluster after which it was left, shape (CLUSTERS, dim)."""
     cells: MutableSequence[Cell]
     distances: Vector
     widths: MutableSequence[Width]
@@ -323,19 +323,19 @@ class State(NamedTuple):
 
 _HEAD, _TABLES, _RETURNS = map(_record, (Head, Tables, Returns))
 HEAD, TABLES, RETURNS = (int(kind.itemsize) // 8 for kind in (_HEAD, _TABLES, _RETURNS))
-"""How many numbers the fixed parts have."""
+"""The number of entries of the fixed parts."""
 ENTRIES, KEPT = 16, CLASSES * RECENT
 """Vectors with a number for each entry; recent observations that are kept."""
 
 
 def size_of(dim: int, linear: bool = False) -> int:
-    """How many numbers a memory for observations of shape (dim,) has, with returns or without."""
+    """The size of a memory for observations of shape (dim,), with or without returns."""
     vectors = ENTRIES + KEPT + 1 + CELLS + CLUSTERS
     return HEAD + vectors * dim + KEPT + TABLES + (RETURNS if linear else 0)
 
 
 def fresh(dim: int, linear: bool = False) -> Vector:
-    """A memory that has seen nothing."""
+    """An empty memory."""
     memory = np.zeros(size_of(dim, linear))
     head = read_head(memory)
     head.dim, head.names = dim, 2  # names 1 and 2 are END and BEGIN
@@ -439,7 +439,7 @@ def number_keys(x: Vector, keys: Vector) -> None:
 
 @kernel
 def slot_of(keys: Vector, key: float) -> int:
-    """The slot of a key, or the free one where it belongs."""
+    """The slot of a key, or the free slot for it."""
     mask = keys.size - 1
     at = np.int64(key) & mask
     while keys[at] != 0.0 and keys[at] != key:
@@ -449,6 +449,6 @@ def slot_of(keys: Vector, key: float) -> int:
 
 @kernel
 def count_of(table: Table, key: float) -> float:
-    """What is stored under a key, or 0."""
+    """The value of a key, or 0."""
     at = slot_of(table.keys, key)
     return float(table.values[at]) if table.keys[at] == key else 0.0

@@ -2,11 +2,11 @@
 
     r²(x, y) = Σ_i (x_i − y_i)² / s_i²
 
-s_i is the standard deviation of entry i so far; entries that say nothing new are left out, and D
-are left. In this metric the background of all observations is a standard normal distribution in D
-dimensions, whatever the units.
+s_i is the standard deviation of entry i so far; uninformative entries are omitted, and D remain. In
+this metric the background of all observations is a standard normal distribution in D dimensions,
+whatever the units.
 
-An entry that never varied says nothing new. Entries that have always been a·x + b of an earlier
+An entry that never varied is uninformative. Entries that have always been a·x + b of an earlier
 one are its copies. All entries that vary for the first time in the same step are taken for copies
 of the first of them, the leader; whoever deviates later leaves, and takes along those that deviate
 in the same way.
@@ -18,8 +18,8 @@ from preftd._src.preferences.learned.memory import State
 
 ROUNDING = 1e-9
 ODD, LEAST = 10.0, 4.0
-"""How much farther than all others an odd value is; observations from which means and deviations
-are usable."""
+"""The distance of an odd value relative to all others; observations needed for means and
+deviations."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
 
@@ -42,7 +42,7 @@ def log_background(s: State, x: Vector) -> float:
 def is_missing(s: State, x: Vector, repeats: bool) -> bool:
     """Whether an entry that varies is farther off than all others, and exactly as far as before.
 
-    Such values stand for what is missing, as −999 does; at first sight, if most entries are so far.
+    Such values mark missing readings, as −999 does; at first sight, if most entries are so far.
     """
     missing, far = False, 0
     for i in range(x.size):

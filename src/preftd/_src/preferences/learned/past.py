@@ -1,10 +1,10 @@
-"""What `Learned` remembers, as a value: a step returns a new one and leaves the old one valid.
+"""The memory of `Learned`, as a value: a step returns a new one and leaves the old one valid.
 
-To copy the whole memory at each step would cost more than to learn from it. So the memories of
+Copying the whole memory at each step would cost more than learning from it. So the memories of
 consecutive steps share one `_Line`: the memory where the line starts, what was observed since, and
-one array that learns in place. That array belongs to the newest memory. Whoever asks for an older
-one again (a step was refused, a state is loaded, two learners part) gets it by learning anew what
-was observed up to it, to the bit. A new line starts every `LINE` steps.
+one array that learns in place. That array belongs to the newest memory. An older one that is needed
+again (a step was refused, a state is loaded, two learners part) is relearned from its observations,
+to the bit. A new line starts every `LINE` steps.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Past:
 
     @classmethod
     def of(cls, given: Any, size: int, linear: bool) -> Self:
-        """What was given as memory, checked to be one of observations of shape (size,)."""
+        """The given memory, checked to be one for observations of shape (size,)."""
         if given is None:
             return cls(fresh(size, linear))
         past = given if isinstance(given, Past) else cls(_checked(given))
@@ -159,7 +159,7 @@ def _outcomes(experience: Experience) -> Dense:
 
 
 def memory_of(given: Any) -> Vector:
-    """A copy of what was given as memory, as one array; None has no observations yet."""
+    """A copy of the given memory, as one array; None has no observations yet."""
     if given is None:
         return fresh(1)
     return given.array() if isinstance(given, Past) else _checked(given)
@@ -175,7 +175,7 @@ def _checked(given: Any) -> Vector:
             check, head.check = head.check, 0.0
             if check == _checksum(memory):
                 return memory
-    raise InputError(f"memory is {short(given)}: give None, or what the step before returned.")
+    raise InputError(f"memory is {short(given)}: give None, or the memory of the previous step.")
 
 
 def _checksum(memory: Vector) -> float:

@@ -54,7 +54,7 @@ class Learned(Signal):
         return 1.0
 
     def at(self, visit: Visit, memory: Any) -> tuple[float, Any]:
-        """Learn from the observation before, then decide on this one."""
+        """Learn from the previous observation, then decide on this one."""
         visit = as_visit(visit)
         seen = as_vector(visit)
         past = Past.of(memory, seen.size, self.linear)
@@ -80,7 +80,7 @@ class Learned(Signal):
         Parameters
         ----------
         memory : Any
-            What `step` or `stream` returned, or `preference_memory` of a learner's state.
+            A memory from `step` or `stream`, or `preference_memory` of a learner's state.
 
         Examples
         --------

@@ -9,12 +9,12 @@ one. With the mean reward and discount between the two, what was predicted there
 An episode that is truncated, or has more than LONGEST_EPISODE steps, is not counted.
 
 An outcome is the reward and the discount that led to an observation. Where an episode starts, it is
-the reward that ended the one before, which counts if its discount is 0; NaN is not known.
+the reward that ended the previous one, which counts if its discount is 0; NaN means unknown.
 
-The test asks whether to look or to hold: do features predict a cell better than what was held
-before it? Weights are fitted to the mean returns m of the trusted cells S by least squares, each
-cell k with the weight of its N_k returns, for S and for S without c. With v the values so fitted,
-the evidence against c is
+The test decides whether to use or to hold: do features predict a cell better than the prediction
+held before it? Weights are fitted to the mean returns m of the trusted cells S by least squares,
+each cell k with the weight of its N_k returns, for S and for S without c. With v the values so
+fitted, the evidence against c is
 
     [ Σ_{k≠c} N_k ((m_k − v_k)² − (m_k − v'_k)²) + Σ_b N_cb ((m_cb − v_c)² − (m_cb − h_cb)²) ] / 2σ²
 
@@ -297,7 +297,7 @@ def _gain(
     c: int,
     looked: float,
 ) -> float:
-    """What holding gains over looking at cell c, where `looked` is v_c, and `off` are m − v'."""
+    """The gain of holding over using cell c, where `looked` is v_c, and `off` are m − v'."""
     gain = 0.0
     for before in range(SLOTS + 1):
         pair, b = pairs[before], c if before == SLOTS else position[before]

@@ -1,6 +1,6 @@
-"""One step: learn from the observation before, then decide on the new one.
+"""One step: learn from the previous observation, then decide on the new one.
 
-Only now it is known whether the one before was the last of its episode.
+Only now it is known whether the previous one was the last of its episode.
 """
 
 import math
@@ -249,7 +249,7 @@ def _learn_loose(s: State, is_last: bool) -> int:
 
 @kernel
 def _rebuild(s: State, dim: float) -> None:
-    """Form the clusters anew, at another width, from the last observations in order."""
+    """Rebuild the clusters, at another width, from the last observations in order."""
     for row in range(ATOMS, CELLS):
         s.cells[row] = NO_CELL
     s.head.clusters_used, s.head.hand = 0.0, 0.0

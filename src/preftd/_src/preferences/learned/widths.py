@@ -5,7 +5,7 @@ of its class of moments (first, last or other of an episode):
 
     density = (1 − ε) background + ε mean_k N(x; recent_k, 2 σ_j² I)
 
-The observation before is a group of its own: where states change gradually, the next is near it.
+The previous observation is a group of its own: where states change gradually, the next is near it.
 ε is the share of those explained so far. The evidence of a width is the sum of the logarithms of
 density over background, each taken before x is learned: a Bayes factor against "nothing recurs".
 An observation is also recognised by these kernels where states change gradually, and until cells,
@@ -126,7 +126,7 @@ def _evidence(s: State, j: int) -> float:
 
 @kernel
 def strongest_width(s: State, dim: float, before: bool) -> int:
-    """The width with the most evidence, of all classes or of the one before; −1 if not enough."""
+    """The width with the most evidence, of all classes or of the previous one; −1 if not enough."""
     best, most = -1, ODDS
     for j in range(widest_before(dim) if before else widest(dim), WIDTHS):
         found = s.widths[BEFORE_IT].evidence[j] if before else _evidence(s, j)
@@ -174,7 +174,7 @@ def is_gradual(s: State) -> bool:
 
 @kernel
 def follows_nearly(s: State, x: Vector, dim: float, background: float) -> bool:
-    """Whether x is rather near the observation before than not."""
+    """Whether x is near the previous observation."""
     along = int(s.head.along)
     if along < 0 or s.head.follows == 0.0:
         return False
@@ -211,7 +211,7 @@ def keep_recent(s: State, x: Vector, e: int) -> None:
 
 @kernel
 def is_near(s: State, x: Vector, is_first: bool, dim: float, background: float) -> bool:
-    """Whether x is rather near what was seen lately, or just before, than not, if that counts."""
+    """Whether x is near recent observations, or the previous one, if that counts."""
     gradual, width = is_gradual(s), int(s.head.near)
     if not gradual and s.head.lead < 0.0:
         return False

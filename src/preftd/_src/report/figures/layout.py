@@ -207,7 +207,7 @@ def study_note(results: Results, found: pl.DataFrame, shown: str, capped: str = 
     ----------
     results : Results
     found : DataFrame
-        What the figure shows, with a column "seeds".
+        The data of the figure, with a column "seeds".
     shown : str
         What shows intervals, such as "bands".
     capped : str

@@ -1,4 +1,4 @@
-"""Lines of a figure: grouped into panels, drawn with bands, and what stands around a panel.
+"""Lines of a figure: grouped into panels, drawn with bands and with what is around a panel.
 
 That is labels at the right ends of lines, and crosses for diverged runs. Artists remember the
 method and the numbers that they show, for pages.
@@ -24,9 +24,10 @@ from matplotlib.transforms import (
 
 from preftd._src.arrays import InputError, Vector
 from preftd._src.experiments.measures import Score
-from preftd._src.experiments.results import Results
+from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd._src.report.figures.layout import fit_titles, grow, in_points
 from preftd._src.style import (
+    EDGE,
     LOOKS,
     MARK,
     POINTS,
@@ -49,7 +50,7 @@ REACH = 1.5
 
 
 class Shown(NamedTuple):
-    """The points that an artist shows, and what they are."""
+    """The points that an artist shows, with their meaning."""
 
     label: str
     """The label of the line, as the figure writes it."""
@@ -57,7 +58,7 @@ class Shown(NamedTuple):
     """The method, by which lines are switched on and off in all figures."""
     points: Band
     across: str = ""
-    """What x is, such as "episode"; empty if x is only a position."""
+    """The meaning of x, such as "episode"; empty if x is only a position."""
     step_sizes: Sequence[str] = ()
     """The step size of each point, or of all of them; empty if there is none."""
     sideways: bool = False
@@ -68,13 +69,13 @@ _SHOWN: WeakKeyDictionary[Artist, Shown | str] = WeakKeyDictionary()
 
 
 def attach(artists: Iterable[Artist], shown: Shown | str) -> None:
-    """Remember what artists show, or the label of the line that they name or mark."""
+    """Record the values of artists, or the label of the line that they name or mark."""
     for artist in artists:
         _SHOWN[artist] = shown
 
 
 def attached(figure: Figure) -> Iterator[tuple[Artist, Shown | str]]:
-    """Yield the artists of a figure about which something is known, in the order of drawing."""
+    """Yield the artists of a figure that have records, in the order of drawing."""
     for artist in figure.findobj(lambda artist: artist in _SHOWN):
         yield artist, _SHOWN[artist]
 
@@ -130,6 +131,13 @@ def with_diverged(results: Results, found: pl.DataFrame) -> pl.DataFrame:
             raise InputError("every run diverged with every step size: try smaller ones.")
         raise InputError("only the search has runs, the report has none: finish the study first.")
     return pl.concat([found, results.lost], how="diagonal")
+
+
+def with_rest(found: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
+    """Add a column "rest": the mean score of the runs that did not diverge, null if all did."""
+    on = [*ALGORITHM, *STEP_SIZE]
+    fine = runs.filter(~pl.col("diverged")).group_by(on).agg(pl.col("score").mean().alias("rest"))
+    return found.join(fine, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
 def panels(study: pl.DataFrame, found: pl.DataFrame) -> list[Panel]:
@@ -232,6 +240,34 @@ def draw_line(axes: Axes, line: Line, across: str, rows: pl.DataFrame, marked: b
     what = across.replace("_", " ")
     attach(drawn, Shown(line.label, method_of(rule), band, what, step_sizes_of(rows)))
     return height_of(axes, band.centre[-1]) if rows.height else np.nan
+
+
+def draw_partly_diverged(axes: Axes, line: Line, across: str, score: Score) -> None:
+    """Draw a hollow marker at every value at which some runs diverged, but not all.
+
+    Parameters
+    ----------
+    axes : Axes
+    line : Line
+        Its rows, from `with_rest`.
+    across : str
+        The column along the horizontal axis.
+    score : Score
+        If it has a ceiling, diverged runs count as that; otherwise only the others are shown.
+
+    """
+    value = "rest" if score.ceiling is None else "centre"
+    some = (pl.col("diverged") > 0) & (pl.col("diverged") < pl.col("seeds"))
+    rows = line.rows.filter(some & pl.col(value).is_finite()).sort(across)
+    if not rows.height:
+        return
+    x, centre = (rows[name].to_numpy() for name in (across, value))
+    hollow: Any = {"markerfacecolor": "white", "markeredgecolor": line.look.colour}
+    drawn = axes.plot(x, centre, line.look.marker, markersize=MARK, markeredgewidth=EDGE, **hollow)
+    label = f"{line.label}, runs that did not diverge" if value == "rest" else line.label
+    rule = line.rows["rule"][0] if "rule" in line.rows.columns else line.label
+    what, band = across.replace("_", " "), Band.exact(x, centre)
+    attach(drawn, Shown(label, method_of(rule), band, what, step_sizes_of(rows)))
 
 
 def height_of(axes: Axes, value: float) -> float:
@@ -445,11 +481,18 @@ def write_cross_counts(axes: Axes, lines: Sequence[Line], rows: Sequence[str]) -
         attach([*marker, count], line.label)
 
 
+HOLLOW = "Hollow: some runs diverged, and the mean is that of the others."
+
+
 def crosses_note(what: str) -> str:
-    """Return a line of a note that explains crosses; `what` is the plural of what they mark."""
+    """Return a line of a note that explains crosses.
+
+    `what` is the plural of the things they mark.
+    """
     sizes = "large: all, small: some"
     return (
-        f"\n×: {what} at which runs diverged ({sizes}); at the right, the number of diverged runs."
+        f"\n×: {what} at which runs diverged ({sizes}); at the right, the number of diverged runs. "
+        f"{HOLLOW}"
     )
 
 

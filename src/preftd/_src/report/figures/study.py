@@ -1,5 +1,6 @@
 """Figures of a study, drawn from its results alone: curves, step sizes, widths and bars."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +46,7 @@ from preftd._src.report.figures.lines import (
     crosses_note,
     draw_crosses,
     draw_line,
+    draw_partly_diverged,
     drawable,
     height_of,
     label_ends,
@@ -52,6 +54,7 @@ from preftd._src.report.figures.lines import (
     panels,
     step_sizes_of,
     with_diverged,
+    with_rest,
     write_cross_counts,
 )
 from preftd._src.style import (
@@ -88,7 +91,7 @@ class _Crosses(NamedTuple):
     across: str
     """The column along the horizontal axis."""
     what: str
-    """The plural of what they mark."""
+    """The plural of the things they mark."""
 
 
 def _lines_figure(
@@ -240,7 +243,8 @@ def step_sizes(results: Results) -> Figure:
 
 def step_size_scores(results: Results) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return scores of all step sizes, and the rows of the chosen ones."""
-    tried = results.step_sizes(LEVEL).filter(pl.col("step_size").is_not_null())
+    tried = with_rest(results.step_sizes(LEVEL), results.tried)
+    tried = tried.filter(pl.col("step_size").is_not_null())
     found = _by_kind(tried)
     on = [*ALGORITHM, *STEP_SIZE]
     return found, found.join(
@@ -276,6 +280,7 @@ def draw_step_sizes(axes: Axes, panel: Panel, rings: pl.DataFrame, score: Score)
     for line in panel.lines:
         rows = drawable(line.rows, score)
         draw_line(axes, line, "step_size", rows, marked=True)
+        draw_partly_diverged(axes, line, "step_size", score)
         _ring(axes, line, rings)
         # Lines may leave the panel: a label is at the height of the best point of its line.
         centres = rows["centre"].to_numpy()
@@ -332,7 +337,8 @@ def widths(results: Results) -> Figure:
     study = results.runs.filter(pl.col("units").is_not_null())
     if not study.height:
         raise InputError("no learner of the study is a network: draw another figure.")
-    found = with_diverged(results, results.widths(LEVEL)).filter(pl.col("units").is_not_null())
+    reported = with_rest(results.widths(LEVEL), results.reported)
+    found = with_diverged(results, reported).filter(pl.col("units").is_not_null())
     units = study["units"].unique().sort().to_list()
     return _lines_figure(
         panels(_families(study, study), _families(found, study)),
@@ -344,6 +350,77 @@ def widths(results: Results) -> Figure:
     )
 
 
+def along(results: Results, axis: str | None = None) -> Figure:
+    """Draw scores against a number in the labels of tasks or preferences, such as a noise level.
+
+    Parameters
+    ----------
+    results : Results
+    axis : {"task", "preference"}, optional
+        Whose labels differ in one number only, as in {"noise 0.1": …, "noise 0.2": …} (default:
+        the first of the two whose labels do).
+
+    """
+    for name in () if axis is None else (axis,):
+        nearest("axis", name, NUMBERED)
+    found = next(
+        filter(None, (_number_in(results, n) for n in ([axis] if axis else NUMBERED))), None
+    )
+    if found is None:
+        raise InputError(
+            f"labels of {axis or 'tasks and preferences'} do not differ in one number only: name "
+            "them alike, as in {'noise 0.1': …, 'noise 0.2': …}."
+        )
+    name, words, numbers = found
+    frames = (
+        frame.with_columns(
+            pl.col(name).replace_strict(numbers).alias("number"), pl.lit("").alias(name)
+        )
+        for frame in (results.runs, with_diverged(results, results.bars(LEVEL)))
+    )
+    runs, rows = frames
+    return _lines_figure(
+        panels(runs, rows),
+        lambda panel: axis_values(drawable(_rows_of(panel), results.score)),
+        lambda axes, panel: _draw_along(axes, panel, sorted(numbers.values()), results.score),
+        (words, f"{results.score.name},\n{results.score.span}"),
+        study_note(results, rows, "bands"),
+        _Crosses("number", "values"),
+    )
+
+
+NUMBERED = ("task", "preference")
+"""Axes of a study whose labels may hold a number to draw along."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+def _number_in(results: Results, axis: str) -> tuple[str, str, dict[str, float]] | None:
+    """The axis, the words that its labels share, and the number of each, if they differ in one."""
+    every = results.runs[axis].unique(maintain_order=True).to_list()
+    words = {_NUMBER.sub("…", label) for label in every}
+    told = [_NUMBER.findall(label) for label in every]
+    differ = [column for column in zip(*told, strict=False) if len(set(column)) > 1]
+    if len(words) > 1 or len(differ) != 1 or len({*map(float, differ[0])}) < len(every):
+        return None
+    at = next(i for i, column in enumerate(zip(*told, strict=True)) if len(set(column)) > 1)
+    match = list(_NUMBER.finditer(every[0]))[at]
+    said = f"{every[0][: match.start()]}{every[0][match.end() :]}".strip(" =,()")
+    return axis, said or axis, dict(zip(every, map(float, differ[0]), strict=True))
+
+
+def _draw_along(axes: Axes, panel: Panel, numbers: Sequence[float], score: Score) -> list[Label]:
+    """Draw the lines of a panel against a number; return labels for their ends."""
+    room = 0.04 * (numbers[-1] - numbers[0])
+    axes.set_xlim(numbers[0] - room, numbers[-1] + room)
+    labels = []
+    for line in panel.lines:
+        rows = drawable(line.rows, score).sort("number")
+        end = draw_line(axes, line, "number", rows, marked=True)
+        reaches = numbers[-1] in rows["number"]
+        labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
+    return labels
+
+
 def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) -> list[Label]:
     """Draw the lines of a panel, with a tick per number of units; return labels for their ends."""
     axes.set(xscale="log", xlim=(units[0] / 1.1, units[-1] * 1.1))
@@ -353,6 +430,7 @@ def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) ->
     for line in panel.lines:
         rows = drawable(line.rows, score)
         end = draw_line(axes, line, "units", rows, marked=True)
+        draw_partly_diverged(axes, line, "units", score)
         reaches = units[-1] in rows["units"]
         labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
     return labels
@@ -466,7 +544,7 @@ def _fit(every: list[Axes], drawn: list[Panel], results: Results) -> None:
 
 
 def _ends(panel: Panel, results: Results) -> tuple[float, float]:
-    """The least and the largest value to show; very long intervals may leave the panel."""
+    """The smallest and largest value to show; very long intervals may leave the panel."""
     rows = drawable(_rows_of(panel), results.score)
     if not rows.height:
         return 0.0, 1.0
@@ -477,7 +555,7 @@ def _ends(panel: Panel, results: Results) -> tuple[float, float]:
 
 
 FIGURES: dict[str, Callable[[Results], Figure]] = {
-    "curves": curves, "step_sizes": step_sizes, "widths": widths, "bars": bars,
+    "curves": curves, "step_sizes": step_sizes, "widths": widths, "along": along, "bars": bars,
 }  # fmt: skip
 """Functions that draw a figure of results, by name."""
 
@@ -487,6 +565,9 @@ def applicable_figures(results: Results) -> list[str]:
     several = {
         "step_sizes": not results.given and results.tried["step_size"].drop_nulls().n_unique() > 1,
         "widths": results.runs["units"].drop_nulls().n_unique() > 1,
+        "along": any(
+            (found := _number_in(results, axis)) and len(found[2]) > 2 for axis in NUMBERED
+        ),
     }
     return [name for name in FIGURES if several.get(name, True)]
 
@@ -514,7 +595,7 @@ def draw(results: Results, names: Sequence[str], folder: Path, stem: str) -> dic
     folder : Path
         Created if missing.
     stem : str
-        How the file names start.
+        The prefix of file names.
 
     Returns
     -------

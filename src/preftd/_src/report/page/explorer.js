@@ -174,7 +174,7 @@ preftdExplorer.start = (section) => {
 
   function restoreAddress() {
     const state = new URLSearchParams(location.hash.slice(1));
-    if (!state.has("explorer")) return false; // an address of something else on the page
+    if (!state.get("explorer")) return false; // a link to the section, or to something else
     try {
       restore(state);
     } catch (error) {

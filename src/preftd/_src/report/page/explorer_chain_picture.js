@@ -13,7 +13,7 @@ preftdExplorer.chainPicture = (() => {
     PageUp: 0.1, PageDown: -0.1, Home: -1, End: 1,
   };
   const NARROW = 34; // columns narrower than this have smaller numbers
-  const MANY_ARROWS = 40; // from so many on, arrows have no labels
+  const MANY_ARROWS = 40; // from this many on, arrows have no labels
 
   const hundredths = (x) => Math.round(100 * Math.min(Math.max(x, 0), 1)) / 100;
   const rise = (span) => Math.min(12 + 12 * Math.abs(span), 84);

@@ -137,6 +137,15 @@
     if (event.target === dialog) dialog.close();
   });
 
+  // A link to what is folded unfolds it.
+  function unfold() {
+    const aim = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    for (let part = aim; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+    if (aim) aim.scrollIntoView();
+  }
+  addEventListener("hashchange", unfold);
+  unfold();
+
   // Tables.
   const key = (cell) => cell.dataset.value ?? cell.textContent.trim();
   function compare(a, b) {

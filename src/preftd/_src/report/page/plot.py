@@ -21,11 +21,11 @@ SVG = "http://www.w3.org/2000/svg"
 FONTS = re.compile(r"'DejaVu Sans', '.*sans-serif")
 """The fonts of matplotlib, for which the page has its own."""
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Letters that no XML may hold, and a label may."""
+"""Characters that are invalid in XML, but possible in labels."""
 LARGEST = 1.8
-"""Pixels of the page, at most, for each unit of the SVG."""
+"""The most pixels of the page for each unit of the SVG."""
 MOST = 120
-"""The largest number of points of a line that can be asked, which is about one per unit."""
+"""The largest number of points of a line with tooltips, about one per unit."""
 DIGITS = 4
 """Significant digits of numbers that readers are shown."""
 
@@ -53,7 +53,7 @@ class Plot(NamedTuple):
 
 
 def plot_of(name: str, figure: Figure) -> Plot:
-    """Return a figure for the page; the figure itself stays as it is.
+    """Return a figure for the page, without changing the figure itself.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _methods(known: list[tuple[Artist, Shown | str]]) -> dict[Artist, str]:
 
 
 def _lines(known: list[tuple[Artist, Shown | str]], box: Bbox) -> Iterator[dict[str, Any]]:
-    """What is behind each line, once, at points that lie inside its panel."""
+    """The data of each line, once, at points that lie inside its panel."""
     seen = set[int]()
     for artist, shown in known:
         axes: Any = artist.axes
@@ -158,7 +158,7 @@ def _flat(note: str) -> str:
 def _markup(name: str, text: str, methods: Mapping[str, str]) -> str:
     """The markup to be written into a page: ids are its own, and artists carry their method.
 
-    Looks are attributes, as the page allows no other styles than its own.
+    Looks are attributes, since the page allows only its own styles.
     """
     root = ElementTree.fromstring(NOT_XML.sub("\ufffd", text))  # noqa: S314  (of matplotlib)
     for element in root.iter():

@@ -4,6 +4,7 @@ A page may say when, where and by what its results were computed, from the manif
 and hold the explorer, a small chain to play with, computed in the browser.
 """
 
+import re
 import shlex
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -28,8 +29,12 @@ SCRIPTS = (
 """Scripts `explorer_NAME.js` in the order in which they need each other; `explorer.js` is last."""
 
 
+CLIP = re.compile("<clipPath .*?</clipPath>", re.DOTALL)
+"""They stand at the top of the page: in a figure that is folded they would not clip thumbnails."""
+
+
 class Shot(NamedTuple):
-    """A figure on the page, and what is said about it.
+    """A figure on the page, with its texts.
 
     heading   such as "Figure 3"
     title     what it shows
@@ -66,11 +71,11 @@ def write_page(
     template : str
         The name of a template of this package, or its path relative to the package `preftd`.
     shots : sequence of Shot
-        All figures of the page: readers can ask them, and switch their methods on and off.
+        All figures of the page, with tooltips and switches for methods.
     more_styles, more_scripts : sequence of str
         Of this package, besides those of every page. The page allows these alone.
     **content
-        What else the template uses.
+        Further variables of the template.
 
     Returns
     -------
@@ -90,17 +95,24 @@ def write_page(
     methods = dict.fromkeys(name for shot in shots for name in shot.plot.methods if name)
     known = [name for name in LOOKS if name in methods]
     ordered = [*known, *(name for name in methods if name not in LOOKS)]
+    colours = {name: look.colour for name, look in looks_of(ordered).items()} if ordered else {}
+
+    def in_own_colours(plot: Plot) -> list[str]:
+        return [name for name in plot.methods if name and colours[name].lower() in plot.svg]
+
     styles = [_file("page.css"), *more_styles]
     scripts = [_file("number_text.js") + _file("page.js"), *more_scripts]
     page = environment.get_template(template).render(
         shots=shots,
-        methods={name: look.colour for name, look in looks_of(ordered).items()} if ordered else {},
+        methods=colours,
+        in_own_colours=in_own_colours,
         order=ordered,
         numbers={shot.plot.name: shot.plot.lines for shot in shots},
         policy=Markup(policy(styles, scripts)),  # noqa: S704  (of hashes)
         styles=map(Markup, styles),
         scripts=map(Markup, scripts),
         drawn=markup,
+        clips=Markup("".join(CLIP.findall("".join(shot.plot.svg for shot in shots)))),  # noqa: S704
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **content,
     )
@@ -109,8 +121,8 @@ def write_page(
 
 
 def markup(plot: Plot) -> Markup:
-    """The SVG of a figure, in which matplotlib has escaped all texts."""
-    return Markup(plot.svg)  # noqa: S704
+    """The SVG of a figure, in which matplotlib has escaped all texts; without its clip paths."""
+    return Markup(CLIP.sub("", plot.svg))  # noqa: S704
 
 
 def policy(styles: Sequence[str], scripts: Sequence[str]) -> str:
@@ -134,7 +146,7 @@ def _file(name: str) -> str:
 
 
 class Provenance(NamedTuple):
-    """What the page says about how its results were made: rows of names and values."""
+    """The origin of the results: rows of names and values."""
 
     facts: list[tuple[str, str]]
     runs: list[tuple[str, str, str, str]]
