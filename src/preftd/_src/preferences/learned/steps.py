@@ -214,9 +214,10 @@ def _learn_loose(s: State, is_last: bool) -> int:
         near = follows_nearly(s, s.x, dim, background)
         scored, used, gained = is_scored(s), int(head.near), 0.0
         if scored:
-            gained -= s.widths[e].evidence[used]
+            at = max(used, 0)  # without a width in use, what is gained is not asked
+            gained -= s.widths[e].evidence[at]
             score_widths(s, s.x, e, dim, background)
-            gained += s.widths[e].evidence[used]
+            gained += s.widths[e].evidence[at]
             if e != 0 and head.follows > 0.0:
                 score_widths(s, s.x, BEFORE_IT, dim, background)
             choose_widths(s, dim)
