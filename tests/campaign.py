@@ -149,7 +149,7 @@ def _batches() -> None:
                 steps = Steps.of(e, stream_coefficients(rule, preference, e))
                 specs: list[Any] = [Linear(view) for view in VIEWS]
                 specs += [Network(3, view) for view in ("backward", "forward", "held")]
-                specs += [Network(2, "forward", "adam"), Linear(bounded=True)]
+                specs += [Network(2, "forward", "adam"), Linear("backward", bounded=True)]
                 specs += [Network(3, view, bounded=True) for view in ("backward", "held")]
                 for spec in specs:
                     for sizes in ([0.01], [0.01] * 9):

@@ -83,7 +83,7 @@ def test_arrays_of_any_library_are_read_alike(same: Any) -> None:
     ids=lambda given: short(given)[:30],
 )
 def test_what_is_not_numbers_is_refused(odd: Any) -> None:
-    with pytest.raises(InputError, match="x is not an array of real numbers: give numbers"):
+    with pytest.raises(InputError, match=r"^x is .*: give numbers|^x needs a gradient"):
         as_array("x", odd)
 
 

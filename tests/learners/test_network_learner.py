@@ -161,7 +161,7 @@ GOOD: dict[str, Any] = {
         ({"features": Indices([0])}, "differ in kind"),
         ({"next_features": None}, "next_features is missing"),
         ({"reward": np.nan}, "reward is nan"),
-        ({"reward": "no"}, "must be numbers"),
+        ({"reward": "no"}, "reward is 'no': give a number"),
         ({"discount": 1.1}, "discount is 1.1"),
         ({"beta": 1.1}, "β is 1.1"),
         ({"rho": -1.0}, "ρ is -1"),

@@ -81,7 +81,7 @@ def test_labels_of_a_line_belong_to_its_method() -> None:
     assert [text.text for group in groups for text in group.iter(f"{SVG}text")] == ["a"]
 
 
-@pytest.mark.parametrize("name", sorted(FIGURES.keys() - {"widths"}))
+@pytest.mark.parametrize("name", sorted(FIGURES.keys() - {"widths", "along"}))
 def test_every_figure_of_a_study_can_be_asked_about_each_method(name: str) -> None:
     plot = plot_of("mine", FIGURES[name](made_results()))
     assert set(plot.methods) == {"TD(λ)", EVIL, "PTD"}

@@ -64,7 +64,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "transition: ragged": (process([[1, 0], [1]]), f"transition {NUMBERS}"),
     "transition: strings": (process([["a", "b"], ["c", "d"]]), f"transition {NUMBERS}"),
     "transition: numbers as strings": (process([["0", "1"], ["1", "0"]]), f"transition {NUMBERS}"),
-    "transition: nothing": (process(None), f"transition {NUMBERS}"),
+    "transition: nothing": (process(None), "transition is None: give numbers"),
     "reward: too many": (process(reward=[1, 2, 3]), "reward has shape (3,) but there are 2 states"),
     "reward: nan": (process(reward=np.nan), "reward is nan"),
     "reward: inf": (process(reward=[0, np.inf]), "reward[1] is inf"),

@@ -95,7 +95,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "beyond four bytes": (lambda: Outcomes.of([(1e10, 0, 1, -1, 0)]), r"^a state or action is 2³¹"),
     "no rows": (lambda: Outcomes.of(np.zeros((0, 5))), r"^rows are missing"),
     "a vector": (lambda: Outcomes.deterministic([1], 0), r"^next_state has shape \(1,\): "),
-    "no table": (lambda: Outcomes.deterministic(None, 0), r"^next_state is not an array"),  # type: ignore[arg-type]
+    "no table": (lambda: Outcomes.deterministic(None, 0), r"^next_state is None: give"),  # type: ignore[arg-type]
     "half a move": (lambda: Outcomes.deterministic([[0.5]], 0), r"^row 0 has next state 0\.5: "),
     "other rewards": (
         lambda: Outcomes.deterministic([[-1]], [1, 2]),
