@@ -71,3 +71,10 @@ def test_the_table_of_held_linear_learners_is_made_from_the_stored_runs() -> Non
     page = (ROOT / "docs" / "research" / "paper.md").read_text(encoding="utf-8")
     for table in made["tables"]():
         assert table in page, f"the table is\n{table}"
+
+
+def test_the_tables_of_distrust_and_memory_are_made_from_the_stored_rows() -> None:
+    made = runpy.run_path(str(FOLDER / "memory.py"), run_name="tables")
+    page = (ROOT / "docs" / "research" / "memory.md").read_text(encoding="utf-8")
+    for table in made["tables"](made["read_rows"]()):
+        assert table in page, f"the table is\n{table}"

@@ -59,6 +59,7 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
     "series": _script,
     "tokens": _script,
     "tokens_study": _script,
+    "memory": _script,
 }
 """How each picture is made, given the folder of results and its name."""
 
