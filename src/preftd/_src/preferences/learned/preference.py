@@ -30,7 +30,7 @@ class Learned(Signal):
     β is 1 where the observation belongs to a cell, that is to observations that recur, exactly or
     with some jitter, and where what came before the cell does not tell what follows it. Elsewhere
     β is 0. No reward, action, state or value is used, unless you say that the learner is linear.
-    docs/learned.md describes how it works, what it remembers, and when it fails.
+    docs/learned.md describes when it fails; docs/research/learned_method.md, how it works.
 
     Examples
     --------
