@@ -39,7 +39,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"(study|off_policy|\w+_advantages|ppo_\w+|series_\w+|jax_\w+)\.py$",
+    "ignore_pattern": r"^(?!.*plot_)",  # scripts
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "capture_repr": (),
