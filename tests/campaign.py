@@ -190,7 +190,7 @@ def _long_segments() -> None:
         log = Experience.from_log(
             inputs, np.ones(steps), discount=0.9, terminated=np.arange(steps) == 19, size=SIZE
         )
-        NetworkLearner(SIZE, PTD(), 0.01, units=1).learn(log, beta=0.5)
+        NetworkLearner(SIZE, PTD(), 0.01, units=1, view="backward").learn(log, beta=0.5)
 
 
 def _control() -> None:

@@ -56,7 +56,7 @@ def training() -> Training:
 
 
 def pretrained() -> PretrainedLearner:
-    return PretrainedLearner(training(), PTD(), 0.125)
+    return PretrainedLearner(training(), PTD(), 0.125, view="backward")
 
 
 def agent() -> ActorCriticLearner:
