@@ -98,6 +98,26 @@ def test_a_study_learns_what_the_reference_does(task: str, rule: Any, preference
         np.testing.assert_allclose(batch.weights[:, lane], w, rtol=1e-10, atol=1e-12)
 
 
+def test_a_study_bootstraps_through_hidden_steps_where_episodes_are_cut_short() -> None:
+    """The last observation is two discounts away from the state that learns from it."""
+    e = Experience.from_log(
+        np.tile(np.eye(2), (3, 1)),
+        np.arange(6.0),
+        discount=0.5,
+        terminated=np.zeros(6, dtype=bool),
+        truncated=np.arange(6) % 2 == 1,
+        final=np.tile([[1.0, 0.0]], (3, 1)),
+    )
+    beta = np.tile([1.0, 0.0], 3)
+    coefficients = PTD().coefficients(discount_t=e.discount_t, beta=beta)
+    given = StreamCoefficients(beta, coefficients, Carried())
+    scored = Scored(np.zeros(1, dtype=np.int32), np.zeros((0, 2)), np.zeros(1))
+    batch = Linear("held").start(2, [0.1], 0)
+    batch.learn(Steps.of(e, given), scored)
+    learner = LinearLearner(2, PTD(), 0.1, view="held").learn(e, beta=beta)
+    np.testing.assert_allclose(batch.weights[:, 0], learner.weights, rtol=1e-12)
+
+
 @pytest.mark.parametrize("first_beta", [0.0, 1.0])
 def test_a_study_scores_each_episode_also_where_discounts_are_0_inside(first_beta: float) -> None:
     """The second episode starts with two steps whose discount is 0; final β is 0 or 1."""
