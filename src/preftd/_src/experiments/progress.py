@@ -86,7 +86,7 @@ class Lines:
         self._next = 0.0
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
-        """Print what there is to do."""
+        """Start counting the cells of a study, and print the first line."""
         self._said = -1
         self._count = _Count(title, cells, stored, work, self._unit)
         self._line()
