@@ -1,13 +1,15 @@
 """Studies on a Ray cluster: prediction and measurement on this machine, and what large ones cost.
 
 The prediction is the schedule itself on a simulated cluster. What it is given is measured: the
-seconds of a job on one core, of a task without jobs, and of a result in the driver, which unpacks
-it and stores it in a file.
+seconds of a job on one core, of a task without jobs, and of a result in the driver, which sends the
+job, unpacks the file that a worker has encoded, writes it and syncs it.
 """
 
 import pickle
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -17,9 +19,10 @@ from preftd._src.experiments.cells import Expansion
 from preftd._src.experiments.inputs import as_workers
 from preftd._src.experiments.jobs import Job, JobResult, compute, jobs
 from preftd._src.experiments.progress import Lines
-from preftd._src.experiments.runner import run
-from preftd._src.experiments.store import Store, rows_of
+from preftd._src.experiments.runner import _Run, run
+from preftd._src.experiments.store import Store, encoded
 from preftd._src.experiments.study import Study
+from preftd._src.ray.schedule import SECONDS
 from preftd.learners import Network
 from preftd.preferences import Constant, Observability
 from preftd.rules import PTD, TD
@@ -31,6 +34,8 @@ SIMULATED = 100_000
 """The most jobs that are simulated; of more, every part takes as long."""
 EMPTY = 300
 """Tasks without jobs that are timed."""
+HANDLED = 40
+"""The most results that the driver stores while it is timed."""
 
 
 class Costs(NamedTuple):
@@ -123,26 +128,45 @@ def _jobs(study: Study) -> list[Job]:
 
 def _costs(study: Study) -> Costs:
     """Measure a job of a study in this process: the best of several, as others only add time."""
-    job = _jobs(study)[0]
-    results = [compute(job) for _ in range(ROUNDS)]  # the first compiles
-    group = job.groups[0]
+    every = _jobs(study)
+    some = [job for job in every if job.size == every[0].size][:HANDLED]
+    results = [compute(some[0]) for _ in range(ROUNDS)]  # the first compiles
+    group = some[0].groups[0]
     steps = group.trial.episodes * group.trial.task.mean_episode_length
     return Costs(
         min(result.seconds for result in results),
-        min(_handled(job, result) for result in results),
-        steps * job.size,
+        min(_handled(study, some, results[0]) for _ in range(ROUNDS)) / len(some),
+        steps * some[0].size,
     )
 
 
-def _handled(job: Job, result: JobResult) -> float:
-    """Seconds in which the driver unpacks and stores a result."""
-    message = pickle.dumps(result)
+def _handled(study: Study, some: Sequence[Job], result: JobResult) -> float:
+    """Seconds in which the driver sends jobs, and unpacks and stores their results."""
     with TemporaryDirectory() as folder:
         store = Store(Path(folder))
         store.prepare()
+        driver = _Run(study, store, _Replayed(some[0], result), Lines(StringIO()))
         began = time.perf_counter()
-        store.save(rows_of(job, pickle.loads(message)))  # noqa: S301  (from above)
+        driver._compute_all(some)
         return time.perf_counter() - began
+
+
+class _Replayed:
+    """An executor whose workers have computed everything, each job with the same result."""
+
+    def __init__(self, job: Job, result: JobResult) -> None:
+        self._message = pickle.dumps(encoded(job, result))
+        self._together = max(1, round(SECONDS / max(result.seconds, 1e-3)))
+
+    def run(self, some: Sequence[Job]) -> Iterator[JobResult]:
+        """Yield a result for each job."""
+        from preftd._src.ray.executor import pack  # noqa: PLC0415  (an extra)
+
+        for number, job in enumerate(some):
+            if number % self._together == 0:
+                pack(some[number : number + self._together])
+            result: JobResult = pickle.loads(self._message)  # noqa: S301  (from above)
+            yield replace(result, job=job.id)
 
 
 class _Nodes:

@@ -14,6 +14,7 @@ from benchmarks.simulated_cluster import SimulatedCluster, simulated_seconds
 from experiments.small_studies import small
 from preftd._src.experiments.cells import Expansion
 from preftd._src.experiments.jobs import Job, JobResult, compute, jobs
+from preftd._src.experiments.store import decoded, encoded
 from preftd._src.ray import schedule as module
 from preftd._src.ray.schedule import AHEAD, ATTEMPTS, LOSSES, SECONDS, Answer, Lost, Schedule
 
@@ -58,7 +59,7 @@ class MadeUp:
         fate = self._fate(jobs, node)
         if isinstance(fate, Lost):
             return [(number, fate)]
-        results = [replace(compute(job), seconds=fate / len(jobs)) for job in jobs]
+        results = [replace(encoded(job, compute(job)), seconds=fate / len(jobs)) for job in jobs]
         return [(number, Answer(results, node or "usual"))]
 
     def cancel(self, refs: Sequence[int]) -> None:
@@ -76,6 +77,7 @@ def some(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
 
 def same(found: JobResult, wanted: JobResult) -> bool:
     """Whether two results hold the same bytes."""
+    found = decoded(found)
     return (
         found.job == wanted.job
         and np.array_equal(found.rows, wanted.rows)

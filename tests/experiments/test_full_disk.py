@@ -23,7 +23,7 @@ from experiments.small_studies import (
     stored_files,
 )
 from preftd._src.experiments import jobs
-from preftd._src.experiments.store import Store, write_rows
+from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import load_studies
 from preftd._src.files import write_whole
 from preftd.experiments import Search, Study
@@ -189,14 +189,14 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_what_the_system_says_while_rows_are_written_is_its_own_error(tmp_path: Path) -> None:
     rows = pl.DataFrame({"x": range(1000)})
     with FULL.open("r+b") as full, pytest.raises(OSError, match="No space left") as raised:
-        write_whole(tmp_path / "x", lambda _: write_rows(rows, full))
+        write_whole(tmp_path / "x", lambda _: rows.write_parquet(full))
     assert raised.value.errno == errno.ENOSPC
 
 
 def test_what_polars_itself_does_not_like_is_polars_error(tmp_path: Path) -> None:
     rows = pl.DataFrame({"x": [object()]})
     with (tmp_path / "x").open("w+b") as file, pytest.raises(pl.exceptions.PolarsError):
-        write_rows(rows, file)
+        rows.write_parquet(file)
 
 
 def test_a_folder_that_cannot_be_synced_does_no_harm(

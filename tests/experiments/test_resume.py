@@ -107,13 +107,14 @@ def test_an_executor_that_gives_something_twice_is_told_so(tmp_path: Path) -> No
 def test_nothing_is_told_to_be_finished_before_it_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told, counts = Told(), list[int]()
+    told, ahead = Told(), list[int]()
     advance = Told.advance
 
     def look(self: Told, cells: int, work: float, seconds: float) -> None:
         advance(self, cells, work, seconds)
-        counts.append(len(Store(tmp_path).stored()) - self.stored)
+        ahead.append(len(Store(tmp_path).stored()) - self.stored)
 
     monkeypatch.setattr(Told, "advance", look)
     run_here(small(seeds=3), tmp_path, told)
-    assert counts == [0, 0, 0]
+    assert len(ahead) == 3
+    assert min(ahead) == ahead[-1] == 0, "other files may be there already"

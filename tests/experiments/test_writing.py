@@ -8,20 +8,22 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from experiments.small_studies import Told, computed, manifest, run_here, small, stored_files
 from preftd._src.experiments import jobs
 from preftd._src.experiments.jobs import Job, JobResult, compute
-from preftd._src.experiments.store import Store
+from preftd._src.experiments.runner import StoredRun
+from preftd._src.experiments.store import Store, encoded
 from preftd.experiments import CellsFailedError, Here, run
 
 CELLS = 8
 """Of the small study."""
 
 
-def refuse(_: Store, __: pl.DataFrame) -> Path:
+def refuse(_: Store, __: pl.DataFrame, ___: object) -> Path:
     raise OSError(errno.ENOSPC, "full", "x")
 
 
@@ -31,10 +33,10 @@ def test_a_file_is_written_while_the_next_job_is_computed_and_reported_when_it_i
     monkeypatch.setattr(jobs, "SECONDS", 1e-9)  # each seed is a job
     computed_next, told, save = Event(), Told(), Store.save
 
-    def wait_and_save(store: Store, rows: pl.DataFrame) -> Path:
+    def wait_and_save(store: Store, rows: pl.DataFrame, file: Any) -> Path:
         assert computed_next.wait(timeout=10)
-        assert told.stored == 4 * len(list(store.cells.iterdir())), "and nothing else"
-        return save(store, rows)
+        assert told.stored <= 4 * len(list(store.cells.iterdir()))
+        return save(store, rows, file)
 
     class InTurn:
         def run(self, jobs: Sequence[Job]) -> Iterator[JobResult]:
@@ -48,6 +50,27 @@ def test_a_file_is_written_while_the_next_job_is_computed_and_reported_when_it_i
     run(small(seeds=3), tmp_path, executor=InTurn(), progress=told)
     assert told.stored == 12
     assert len(stored_files(tmp_path)) == 3
+
+
+def test_files_that_workers_encode_are_those_of_this_process(tmp_path: Path) -> None:
+    class Encoding:
+        def run(self, jobs: Sequence[Job]) -> Iterator[JobResult]:
+            for job in jobs:
+                result = encoded(job, compute(job))
+                assert not result.measured
+                yield result
+
+    study, told = small(measures=("error", "updated")), list[StoredRun]()
+    results = {}
+    for name, executor in (("here", Here()), ("workers", Encoding())):
+        results[name] = run(
+            study, tmp_path / name, executor=executor, progress=Told(), callback=told.append
+        )
+    assert stored_files(tmp_path / "workers") == stored_files(tmp_path / "here")
+    assert results["workers"].runs.equals(results["here"].runs)
+    assert len(told) == 2 * CELLS
+    for one, other in zip(told[:CELLS], told[CELLS:], strict=True):
+        np.testing.assert_equal(one._asdict(), other._asdict())
 
 
 def test_what_could_not_be_written_is_raised_and_counts_as_nothing(
@@ -88,11 +111,11 @@ def test_ctrl_c_while_a_file_is_written_keeps_the_file(
     save, told = Store.save, Told()
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def stopped(store: Store, rows: pl.DataFrame) -> Path:
+    def stopped(store: Store, rows: pl.DataFrame, file: Any) -> Path:
         Event().wait(1.0)  # until the other thread waits for this one
         os.kill(os.getpid(), signal.SIGINT)
         Event().wait(0.1)
-        return save(store, rows)
+        return save(store, rows, file)
 
     with monkeypatch.context() as stopping:
         stopping.setattr(Store, "save", stopped)

@@ -164,6 +164,14 @@ class Failure(NamedTuple):
     traceback: str
 
 
+class EncodedFile(NamedTuple):
+    """A file of results in memory."""
+
+    content: bytes
+    digest: str
+    """The hash of its content, for its name."""
+
+
 @final
 @dataclass(frozen=True)
 class JobResult:
@@ -182,6 +190,8 @@ class JobResult:
     """The seconds it took, after everything was ready."""
     exact: bool = True
     """Whether this machine would compute the same bytes; if not, they are equal to rounding."""
+    file: EncodedFile | None = None
+    """Its file, if a worker has encoded it; measures and divergence are then in there only."""
 
 
 def compute(job: Job) -> JobResult:

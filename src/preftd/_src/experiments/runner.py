@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -32,7 +33,7 @@ from preftd._src.experiments.jobs import Failure, Job, JobResult, jobs
 from preftd._src.experiments.manifest import Manifest
 from preftd._src.experiments.progress import Progress, progress_here
 from preftd._src.experiments.results import ALGORITHM, COLUMNS, STEP_SIZE, Results
-from preftd._src.experiments.store import Store, cell_table, rows_of
+from preftd._src.experiments.store import Store, cell_table, decoded, rows_of
 from preftd._src.experiments.study import Chosen, Search, Study, check_study
 from preftd.failures import FailedError
 
@@ -130,6 +131,8 @@ def _choose(study: Study, searched: Sequence[CellGroup], runs: pl.DataFrame) -> 
     return {Labels(*row[: len(ALGORITHM)]): sizes[row] for row in chosen.iter_rows()}
 
 
+FILES = 8
+"""Files that are written at the same time: a disk syncs several in little more time than one."""
 KINDS = 5
 """The most kinds of failures that are reported in full; the manifest has them all."""
 
@@ -301,11 +304,11 @@ class _Run:
         self._progress.end()
 
     def _compute_all(self, missing: Sequence[Job]) -> None:
-        """Compute jobs; a thread writes a file while the next job is computed."""
+        """Compute jobs; threads write files while the next jobs are computed."""
         pending = {job.id: job for job in missing}
         finished = self._executor.run(missing)
-        writing: Future[None] | None = None
-        with ThreadPoolExecutor(1) as writer:
+        kept = deque[Future[None]]()
+        with ThreadPoolExecutor(FILES) as writers, ThreadPoolExecutor(1) as keeper:
             try:
                 for result in finished:
                     job = pending.pop(result.job, None)
@@ -314,14 +317,18 @@ class _Run:
                             "the executor returned a result twice, or for an unknown job: let it "
                             "return one for each job."
                         )
-                    if writing is not None:
-                        writing.result()  # raises what went wrong
-                    writing = writer.submit(self._keep, job, result)
-                if writing is not None:
-                    writing.result()
+                    while kept and (len(kept) == FILES or kept[0].done()):
+                        kept[0].result()  # raises what went wrong
+                        kept.popleft()
+                    if not result.exact:
+                        self._mark(len(result.rows))
+                    saving = writers.submit(self._save, job, result)
+                    kept.append(keeper.submit(self._keep, job, result, saving))
+                for one in kept:
+                    one.result()
             except BaseException as error:
-                other = writing.exception() if writing is not None else None
-                if other is not None and other is not error:
+                others = [one.exception() for one in kept]
+                if error not in others and (other := next(filter(None, others), None)):
                     self._progress.say(f"{type(other).__name__}: {other}")
                 raise
             finally:
@@ -332,17 +339,19 @@ class _Run:
                 f"the executor returned no result for {len(pending)} jobs: let it return one each."
             )
 
-    def _keep(self, job: Job, result: JobResult) -> None:
-        """Store the result of a job, and only then report progress."""
-        self._failed += _described(job, result.failures)
-        if not result.exact:
-            self._mark(len(result.rows))
+    def _save(self, job: Job, result: JobResult) -> None:
+        """Store the result of a job, in one of several threads."""
         if result.rows.size:
-            self._store.save(rows_of(job, result))
+            self._store.save(rows_of(job, result), result.file)
+
+    def _keep(self, job: Job, result: JobResult, saving: Future[None]) -> None:
+        """Report progress once the result of a job is stored, in the order of results."""
+        saving.result()
+        self._failed += _described(job, result.failures)
         self._computed += len(result.rows)
         self._progress.advance(len(result.rows), job.work, result.seconds)
         if self._callback is not None:
-            for run in self._stored_runs(job, result):
+            for run in self._stored_runs(job, decoded(result)):
                 self._callback(run)
 
     def _stored_runs(self, job: Job, result: JobResult) -> Iterator[StoredRun]:

@@ -8,15 +8,15 @@ no index on disk that could disagree with the files. Files that hold the same ce
 
 import hashlib
 import io
-import mmap
 import os
 import re
 from collections.abc import Callable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from dataclasses import replace
 from itertools import groupby, repeat
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, final
+from threading import Lock
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,7 @@ from preftd._src.arrays import InputError
 from preftd._src.experiments.cells import CellGroup, Setting, short_hash
 from preftd._src.experiments.content import SCHEMA
 from preftd._src.experiments.inputs import size_of
-from preftd._src.experiments.jobs import Job, JobResult
+from preftd._src.experiments.jobs import EncodedFile, Job, JobResult
 from preftd._src.files import check_folder, regular, remove_unfinished, write_whole
 
 FILE: dict[str, Any] = {
@@ -77,7 +77,13 @@ def file_table(groups: Sequence[CellGroup]) -> pl.DataFrame:
 
 
 def rows_of(job: Job, result: JobResult) -> pl.DataFrame:
-    """The rows of a file: cells that have results, their descriptions, and the results."""
+    """The rows of a file: cells that have results, their descriptions, and the results.
+
+    The cells alone if a worker has encoded the file.
+    """
+    if result.file:
+        ids = job.ids
+        return pl.DataFrame({"cell": [ids[row] for row in result.rows]})
     known = file_table(job.groups)
     if len(result.rows) < known.height:
         known = known[result.rows]
@@ -85,20 +91,37 @@ def rows_of(job: Job, result: JobResult) -> pl.DataFrame:
     return known.hstack([pl.Series("diverged", result.diverged), *measured])
 
 
-def write_rows(rows: pl.DataFrame, file: BinaryIO) -> None:
-    """Write a file."""
+def file_of(rows: pl.DataFrame) -> EncodedFile:
+    """A file, encoded in memory."""
+    file = io.BytesIO()
     rows.write_parquet(file, compression="snappy", metadata={_SCHEMA_KEY: str(SCHEMA)})
+    return EncodedFile(file.getvalue(), hash_of(file.getvalue()))
+
+
+def encoded(job: Job, result: JobResult) -> JobResult:
+    """The same result as a file: a worker makes it, and whoever stores it only has to write it."""
+    if not result.rows.size:
+        return result
+    made = file_of(rows_of(job, result))
+    return replace(result, measured={}, diverged=result.diverged[:0], file=made)
+
+
+def decoded(result: JobResult) -> JobResult:
+    """The same result as arrays."""
+    if not result.file:
+        return result
+    rows = pl.read_parquet(io.BytesIO(result.file.content))
+    measured = {
+        name: np.array(rows[name].to_list())
+        for name in rows.columns
+        if name not in FILE and name != "diverged"
+    }
+    return replace(result, measured=measured, diverged=rows["diverged"].to_numpy(), file=None)
 
 
 def name_of_cells(rows: pl.DataFrame) -> str:
     """The first half of the name of a file, a hash of its cells."""
     return short_hash("".join(rows["cell"]))
-
-
-def file_name(cells: str, file: BinaryIO) -> str:
-    """The name of a written file, given its first half."""
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        return f"{cells}-{hash_of(whole)}.parquet"
 
 
 def read_rows(path: Path, asked: Set[str] | None) -> pl.DataFrame | Refused:
@@ -168,7 +191,7 @@ def _are_numbers(measured: pl.Series, episodes: pl.Series) -> bool:
     return complete and bool((measured.list.len() == episodes).all())
 
 
-def hash_of(whole: bytes | mmap.mmap) -> str:
+def hash_of(whole: bytes) -> str:
     """Return the hash of the bytes of a file, as in its name."""
     return hashlib.sha256(whole).hexdigest()[:16]
 
@@ -225,7 +248,7 @@ class Store:
         """The cells and results of files, by name, the most recently used last."""
         self._known: set[str] = set()
         self._refused: set[str] = set()
-        self._writable = False
+        self._writable, self._lock = False, Lock()
 
     def prepare(self) -> None:
         """Prepare to save: remove partial files of killed runs."""
@@ -234,15 +257,28 @@ class Store:
             remove_unfinished(folder)
         self._writable = True
 
-    def save(self, rows: pl.DataFrame) -> Path:
-        """Write cells and their results into a file; they are then on disk."""
-        cells = name_of_cells(rows)
-        path = self.cells / f"{cells}.parquet"
-        saved = write_whole(path, partial(write_rows, rows), partial(file_name, cells))
-        self._refused.discard(saved.name)
-        self._rows[saved.name] = rows.drop(DESCRIPTION)
-        self._remember(saved.name, rows)
-        self._forget([saved.name])
+    def save(self, rows: pl.DataFrame, file: EncodedFile | None = None) -> Path:
+        """Write cells and their results into a file; they are then on disk.
+
+        Several threads may do so at the same time.
+
+        Parameters
+        ----------
+        rows : DataFrame
+            As `rows_of` makes it: only the ids of the cells, if they are encoded.
+        file : EncodedFile, optional
+            The file, if a worker has encoded it.
+
+        """
+        content, digest = file or file_of(rows)
+        name = f"{name_of_cells(rows)}-{digest}.parquet"
+        saved = write_whole(self.cells / name, lambda file: file.write(content))
+        with self._lock:
+            self._refused.discard(name)
+            if "diverged" in rows.columns:
+                self._rows[name] = rows.drop(DESCRIPTION)
+            self._remember(name, rows)
+            self._forget([name] if name in self._rows else [])
         return saved
 
     def stored(self) -> set[str]:

@@ -35,6 +35,7 @@ from preftd._src.arrays import InputError, short
 from preftd._src.experiments.executors import SeveralProcesses
 from preftd._src.experiments.inputs import as_workers, heed_interrupts, listed
 from preftd._src.experiments.jobs import Job, JobResult, compute
+from preftd._src.experiments.store import encoded
 from preftd._src.ray import connection
 from preftd._src.ray.schedule import Answer, Lost, Schedule
 from preftd.failures import FailedError
@@ -115,7 +116,7 @@ def compute_task(message: bytes, wanted: Fingerprint | None) -> bytes:
         with _printed() as printed:
             try:
                 jobs: Sequence[Job] = pickle.loads(message)  # noqa: S301  (from our driver)
-                answer = answer._replace(results=[compute(job) for job in jobs])
+                answer = answer._replace(results=[encoded(job, compute(job)) for job in jobs])
             except ModuleNotFoundError as error:
                 answer = answer._replace(missing=error.name or str(error))
         answer = answer._replace(printed="".join(printed))

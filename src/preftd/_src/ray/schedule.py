@@ -9,6 +9,7 @@ from collections.abc import Generator, Hashable, Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar, final
 
 from preftd._src.experiments.jobs import Job, JobResult, blamed, joined
+from preftd._src.experiments.store import decoded
 
 ATTEMPTS = 3
 """The number of deaths of its process after which a single cell is blamed."""
@@ -55,7 +56,7 @@ class JobPart:
             yield result
             return
         halves = self._whole._halves
-        results = [half._result for half in halves if half._result is not None]
+        results = [decoded(half._result) for half in halves if half._result is not None]
         if len(results) == len(halves):
             sizes = [half.job.size for half in halves]
             yield from self._whole.finish(joined(self._whole.job, sizes, results))
