@@ -18,7 +18,7 @@ from preftd.failures import FailedError
 from preftd.logs import LogColumns, fit
 from preftd.ray import RayCluster
 
-BESIDE = "LEAST = 0.5\n\ndef trust(x):\n    return float(x.max() > LEAST)\n"
+BESIDE = "LEAST = 0.5\n\ndef trust(x):\n    return x.max() > LEAST\n"
 OWN = """
 from preftd import PTD, TD, tasks
 from preftd.experiments import Study
@@ -35,7 +35,7 @@ study = Study(
     name="own",
     tasks={"grid": lambda seed: tasks.make("random_grid", seed=seed, size=3)},
     rules=[TD(), PTD()],
-    preferences={"beside": Function(trust), "certain": Function(certain)},
+    preferences={"beside": Function(trust, compiled=True), "certain": Function(certain)},
     step_sizes=[0.1, 0.2],
     episodes=5,
     seeds=9,

@@ -53,7 +53,10 @@ PARAMETERS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, list[Any]]]
         {"ensemble": agreed, "scale": 1.0},
         {"ensemble": [agreed, apart], "scale": [1.0, 2.0]},
     ),
-    Function: ({"function": half}, {"function": [half, third, lambda _: 0.5]}),
+    Function: (
+        {"function": half},
+        {"function": [half, third, lambda _: 0.5], "compiled": [False, True]},
+    ),
     Learned: ({}, {"linear": [False, True]}),
     Displacement: (
         {"thresholds": {0: 1.0, 2: 0.5}},

@@ -68,7 +68,10 @@ study = Study(
     name="own",
     tasks={"grid": lambda seed: tasks.make("random_grid", seed=seed, size=3)},
     rules=[Half(), PTD()],
-    preferences={"lambda": Function(lambda x: float(x.max() == 1)), "beside": Function(trust)},
+    preferences={
+        "lambda": Function(lambda x: x.max() > FACTOR, compiled=True),
+        "beside": Function(trust),
+    },
     learners=[Wrapped(), Linear()],
     step_sizes=[0.1, 0.2],
     episodes=5,

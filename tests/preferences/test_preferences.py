@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import cloudpickle
 import gymnasium
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preftd import Experience, InputError, tasks
+from preftd._src.experiments.content import content, text
 from preftd._src.preferences.learned.steps import run
 from preftd.experience import Indices, OneHot, Recorder, Visit
 from preftd.preferences import (
@@ -33,6 +35,7 @@ EVERY: list[Signal] = [
     Observability(observable=0.9, hidden=0.05),
     PerState(np.linspace(0, 1, 13)),
     Function(lambda x: float(1 / (1 + x @ x))),
+    Function(lambda x: 1 / (1 + x[0] ** 2), compiled=True),
     Uncertainty(lambda x: x[0] * np.arange(3.0), scale=0.3),
     Displacement({0: 0.5}, between=0.1),
     Displacement({0: 1.5, 2: 1.0}, between=0.0),
@@ -58,6 +61,27 @@ def test_a_stream_in_pieces_is_the_stream(preference: Signal) -> None:
         betas, memory = preference.stream(STREAM[first : first + 23], memory)
         pieces.append(betas)
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
+
+
+def shown(x: Any) -> float:
+    """Numba makes no float of a bool."""
+    return float(x.max() == 1)
+
+
+def test_a_compiled_function_returns_the_same_numbers_and_is_compiled_once_in_a_process() -> None:
+    plain = Function(lambda x: x.max() == 1)
+    compiled = Function(plain.function, compiled=True)
+    np.testing.assert_array_equal(compiled.stream(STREAM)[0], plain.stream(STREAM)[0])
+    row = tasks.make("random_walk", states=5)
+    np.testing.assert_array_equal(compiled.per_state(row), plain.per_state(row))
+    assert plain == Function(plain.function) != compiled
+    assert text(content(compiled)) == text(content(plain)).replace("(", "(compiled=True, ", 1)
+    jobs = [cloudpickle.loads(cloudpickle.dumps(compiled)) for _ in range(2)]
+    assert jobs[0]._call is jobs[1]._call
+    with pytest.raises(IndexError, match="out of bounds"):
+        Function(lambda x: x[99], compiled=True).stream(STREAM)
+    again = Function(compiled._call, compiled=True)
+    np.testing.assert_array_equal(again.stream(STREAM)[0], plain.stream(STREAM)[0])
 
 
 def test_observability_follows_the_task() -> None:
@@ -162,6 +186,9 @@ class _Coarse:
         (lambda: Displacement({0.5: 1.0}), "an entry is 0.5"),  # type: ignore[dict-item]
         (lambda: Displacement({0: -1.0}), "threshold is negative: give 0 or more"),
         (lambda: Function(3), "cannot be called"),  # type: ignore[arg-type]
+        (lambda: Function(len, compiled="yes"), "compiled is 'yes'"),  # type: ignore[arg-type]
+        (lambda: Function(len, compiled=True), r"len> cannot be compiled \(.*\): use only what"),
+        (lambda: Function(shown, compiled=True), r"found for signature: float\(bool\)\): use"),
         (lambda: Function(lambda x: x).stream(STREAM), "return one number"),  # type: ignore[arg-type, return-value]
         (
             lambda: PerState([0.5]).step(Visit(np.zeros(1), True, state=-1)),

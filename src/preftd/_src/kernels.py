@@ -55,9 +55,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def kernel(function: Function) -> Dispatcher[Function]: ...
 @overload
 def kernel(
-    *, signature: Any = None, **options: Any
+    *, signature: Any = None, stored: bool = True, **options: Any
 ) -> Callable[[Function], Dispatcher[Function]]: ...
-def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> Any:
+def kernel(
+    function: Any = None, *, signature: Any = None, stored: bool = True, **options: Any
+) -> Any:
     """Compile a function when it is first called, or load its compiled code if that is stored.
 
     Parameters
@@ -65,6 +67,8 @@ def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> An
     function : callable
     signature : numba signature, or list of them, optional
         The types of arguments; the function is then compiled at once.
+    stored : bool
+        Whether compiled code is stored: not that of users, whose files are not a part of the hash.
     **options
         Further options of `numba.njit`, such as `fastmath`.
 
@@ -77,7 +81,7 @@ def kernel(function: Any = None, *, signature: Any = None, **options: Any) -> An
             return made
         dispatcher: Any = made
         dispatcher.compile = hold_interrupts(_once(dispatcher.compile))
-        folder = kernel_folder()
+        folder = kernel_folder() if stored else None
         if folder is not None:
             dispatcher._cache = _Stored(dispatcher, folder)
         if signature is not None:

@@ -43,7 +43,7 @@ Describe: TypeAlias = Callable[[Any], Plain]
 """Describes the parts of a value."""
 SCHEMA = 3
 """Raise it whenever the same description gives different results."""
-ADDED = {"bounded": False}
+ADDED = {"bounded": False, "compiled": False}
 """Fields that were added to classes of this library, each with the value that changes no results:
 it is omitted, so that older results are still found."""
 REVISIONS = {"Learned": 10}
