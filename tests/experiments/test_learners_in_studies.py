@@ -113,13 +113,19 @@ def test_nothing_is_said_of_step_sizes_where_there_are_none(tmp_path: Any) -> No
 
 
 def test_a_signal_is_asked_once_for_all_rules_and_learners() -> None:
-    given = study(rules=[TD(), ETD(), PTD()], preferences=Counting(), episodes=7, seeds=1)
+    """Another one as interest, too."""
+
+    class Interest(Counting):
+        asked = 0
+
+    rules = [TD(), ETD(Interest()), PTD()]
+    given = study(rules=rules, preferences={"mine": Counting(), "1": 1}, episodes=7, seeds=1)
     (group,) = Expansion(given).report({})
     lanes = [Lane(one.algorithm, [one.step_size]) for one in group.settings]
     learn(lanes, group.trial)
-    assert len(lanes) == 3
+    assert len(lanes) == 6
     assert all(lane.error is None for lane in lanes)
-    assert Counting.asked == len(CORRIDOR.sampler(0).episodes(7))
+    assert Counting.asked == Interest.asked == len(CORRIDOR.sampler(0).episodes(7))
 
 
 def test_a_custom_learner_may_have_no_step_size() -> None:

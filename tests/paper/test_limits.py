@@ -144,7 +144,9 @@ def test_what_a_constant_step_size_leaves_is_noise_or_a_displaced_mean(
     ends = []
     for seed in range(40):
         signal, learner = (
-            RunningCoefficients(PTD(), RunningSignal(Observability())),
+            RunningCoefficients(
+                PTD(), RunningSignal(Observability().stream), RunningSignal(lambda *_: (None, None))
+            ),
             Linear("backward").start(task.features.size, [alpha], seed),
         )
         for taken in pieces(task, seed, 500):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
 import numpy as np
@@ -19,6 +20,7 @@ from preftd._src.experiments.measures import ERROR, OF_EXPERIENCE, Measure
 from preftd._src.learners.custom import Specification
 from preftd._src.learners.steps import Steps
 from preftd._src.learners.watching import WatchingBatch
+from preftd._src.rules.interest import interest_along
 from preftd._src.tasks.scored import Scored
 from preftd._src.tasks.task import as_task
 from preftd.experience import Experience
@@ -116,31 +118,41 @@ def pieces(task: Task, seed: int, episodes: int) -> Iterator[Experience]:
 
 @final
 class RunningSignal:
-    """β of experience that arrives in pieces: computed once for all rules."""
+    """β, or an interest, of experience that arrives in pieces: computed once for all rules.
 
-    def __init__(self, preference: Signal) -> None:
-        self._preference, self._memory = preference, None
+    Parameters
+    ----------
+    stream : callable
+        Turns a piece and the memory into numbers, None if they follow from β, and the memory.
+
+    """
+
+    def __init__(self, stream: Callable[[Experience, Any], tuple[Vector | None, Any]]) -> None:
+        self._stream, self._memory = stream, None
         self._piece: Experience | None = None
 
-    def along(self, piece: Experience) -> Vector:
-        """β of the next piece, or of the same one again."""
+    def along(self, piece: Experience) -> Vector | None:
+        """The numbers of the next piece, or of the same one again."""
         if piece is not self._piece:
-            self._beta, self._memory = self._preference.stream(piece, self._memory)
+            self._numbers, self._memory = self._stream(piece, self._memory)
             self._piece = piece
-        return self._beta
+        return self._numbers
 
 
 @final
 class RunningCoefficients:
     """The coefficients of one rule and preference for experience that arrives in pieces."""
 
-    def __init__(self, rule: Rule, signal: RunningSignal) -> None:
-        self._rule, self._signal, self._carried = rule, signal, Carried()
+    def __init__(self, rule: Rule, beta: RunningSignal, interest: RunningSignal) -> None:
+        self._rule, self._carried = rule, Carried()
+        self._beta, self._interest = beta, interest
 
     def steps(self, piece: Experience) -> Steps:
         """The next piece, with its coefficients."""
-        beta = self._signal.along(piece)
-        signals = stream_coefficients(self._rule, None, piece, beta=beta, carried=self._carried)
+        beta, interest = self._beta.along(piece), self._interest.along(piece)
+        signals = stream_coefficients(
+            self._rule, None, piece, beta=beta, interest=interest, carried=self._carried
+        )
         self._carried = signals.carried
         return Steps.of(piece, signals)
 
@@ -155,6 +167,8 @@ class Lane:
         """Why there are no results."""
         self.measured: dict[str, Dense] = {}
         """By the name of the measure, step sizes × episodes."""
+        self.interest: Any = None
+        """That of its rule."""
 
     def start(self, trial: Trial) -> None:
         """Prepare to learn."""
@@ -164,6 +178,7 @@ class Lane:
         self.measured = {measure.name: np.empty(shape) for measure in trial.measures}
         self._episode, size = 0, trial.task.features.size
         with self._noting_failure():
+            self.interest = rule.interest
             self._batch: Any = (
                 WatchingBatch(learner, rule, preference, size, self.step_sizes, trial.seed)
                 if preference.watches_learner
@@ -229,8 +244,9 @@ def learn(lanes: Sequence[Lane], trial: Trial, stopped: Callable[[], bool] = lam
 
     `stopped` is called now and then; if it returns True, the rest is skipped.
     """
-    # β of a piece is the same for all rules, and what a rule makes of it for all learners.
+    # β and interests of a piece are the same for all rules, coefficients for all learners.
     betas: dict[int, RunningSignal] = {}
+    interests: dict[int, RunningSignal] = {}
     alike: dict[tuple[int, int], tuple[RunningCoefficients, list[Lane]]] = {}
     for lane in lanes:
         rule, preference, learner = lane.algorithm
@@ -238,8 +254,10 @@ def learn(lanes: Sequence[Lane], trial: Trial, stopped: Callable[[], bool] = lam
             lane.act(trial)
             continue
         lane.start(trial)
-        beta = betas.setdefault(id(preference), RunningSignal(preference))
-        coefficients = RunningCoefficients(rule, beta)
+        beta = betas.setdefault(id(preference), RunningSignal(preference.stream))
+        along = RunningSignal(partial(interest_along, lane.interest))
+        interest = interests.setdefault(id(lane.interest), along)
+        coefficients = RunningCoefficients(rule, beta, interest)
         alike.setdefault((id(rule), id(preference)), (coefficients, []))[1].append(lane)
     if not alike:
         return
