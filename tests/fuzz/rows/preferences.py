@@ -26,6 +26,7 @@ SIGNALS = (
     Function(lambda x: float(x.max() == 1)),
     Uncertainty(lambda x: [x.max(), x.min()], scale=0.5),
     Displacement({0: 0.5}),
+    Function(lambda x: x.max() == 1, compiled=True),
 )
 ANY_MEMORY = {"memory": "*"}
 """Most signals ignore their memory."""
@@ -79,7 +80,7 @@ ROWS = [
         free={"observable": "huge", "hidden": "huge"},
     ),
     Row("preferences.PerState", lambda: {"beta": np.array([0.5, 1])}, free={"beta": GIVEN}),
-    Row("preferences.Function", lambda: {"function": len}),
+    Row("preferences.Function", lambda: {"function": len, "compiled": False}),
     Row("preferences.Uncertainty", lambda: {"ensemble": len, "scale": 0.5}, free={"scale": "huge"}),
     Row("preferences.Learned", lambda: {"linear": True}),
     Row(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from preftd._src.arrays import InputError, as_array, as_count, as_flag, number, short, unit, whole
 from preftd._src.experience.encoders import Encoder, Identity, OneHot
 from preftd._src.experience.indices import LARGEST, Indices, as_indices
-from preftd._src.experience.stream import Experience
+from preftd._src.experience.stream import RECORDED, Experience
 
 
 @final
@@ -95,23 +95,14 @@ class Writer:
 
     def take(self) -> Experience:
         """Return the steps recorded since the last take."""
-        columns = list(zip(*self._steps, strict=True)) or [()] * 7
-        code_t, code_tp1, reward, discount_tp1, discount_t, is_first, is_last = map(
-            np.array, columns
-        )
-        size = self._size
+        columns = list(zip(*self._steps, strict=True)) or [()] * len(RECORDED)
+        recorded: Any = dict(zip(RECORDED, map(np.array, columns), strict=True))
         taken = Experience(
-            size,
-            code_t.astype(np.int32),
-            code_tp1.astype(np.int32),
-            np.array(self._rows).reshape(-1, size),
-            reward.astype(np.float64),
-            discount_tp1.astype(np.float64),
-            discount_t.astype(np.float64),
-            is_first.astype(np.bool_),
-            is_last.astype(np.bool_),
+            **recorded,
+            size=self._size,
+            dense=np.array(self._rows).reshape(-1, self._size),
             active=self._active(),
-            state=_states(self._infos),
+            state=_all_known([state_of(info) for info in self._infos]),
             observable=_observable(self._infos),
             observation=self._raw(),
             action=_all_known(self._actions),
@@ -198,17 +189,9 @@ def state_of(info: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _all_known(actions: list[int | None]) -> NDArray[np.int32] | None:
-    """The actions as an array, if all are known."""
-    if not actions or any(action is None for action in actions):
-        return None
-    return np.array(actions, dtype=np.int32)
-
-
-def _states(infos: list[Mapping[str, Any]]) -> NDArray[np.int32] | None:
-    """The states, if all are known."""
-    states = [state_of(info) for info in infos]
-    return np.array(states, dtype=np.int32) if states and None not in states else None
+def _all_known(numbers: list[int | None]) -> NDArray[np.int32] | None:
+    """Actions or states as an array, if all are known."""
+    return np.array(numbers, dtype=np.int32) if numbers and None not in numbers else None
 
 
 def _observable(infos: list[Mapping[str, Any]]) -> NDArray[np.bool_] | None:

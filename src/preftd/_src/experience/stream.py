@@ -40,13 +40,7 @@ from preftd._src.arrays import (
     short,
     vector_of,
 )
-from preftd._src.experience.fields import (
-    checked_fields,
-    coded,
-    final_rows,
-    flags,
-    read_only_view,
-)
+from preftd._src.experience.fields import checked_fields, coded, final_rows, flags, read_only_view
 from preftd._src.experience.indices import Indices, chosen_rows
 
 Codes = NDArray[np.int32]
@@ -317,6 +311,8 @@ class Experience:
         return vectors
 
 
+RECORDED = ("code_t", "code_tp1", "reward", "discount_tp1", "discount_t", "is_first", "is_last")
+"""Fields that samplers and recorders write at every step, in the order in which they do."""
 _AT_A_TIME = 256
 """The number of steps that `visits` decodes at a time."""
 _WHOLE = ("size", "dense", "active", "reward_before", "action_before", "reward_end")

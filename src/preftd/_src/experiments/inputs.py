@@ -13,11 +13,7 @@ from preftd._src.arrays import InputError, as_count, short, whole
 from preftd._src.experiments.learning import acts, is_named, makes_tasks
 from preftd._src.files import as_path
 from preftd._src.learners.custom import as_spec
-from preftd._src.learners.step_size import (
-    Decreasing,
-    StepSizePair,
-    StudyStepSize,
-)
+from preftd._src.learners.step_size import Decreasing, StepSizePair, StudyStepSize
 from preftd.rules import Rule
 from preftd.tasks import Task
 

@@ -188,15 +188,10 @@ class Lane:
     def learn(self, steps: Steps | Experience, scored: Scored, known: Mapping[str, Vector]) -> None:
         """Learn from a piece, and record its measures; `known` are those that all lanes share."""
         with self._noting_failure():
-            name = "errors"
-            found = as_array(name, self._batch.learn(steps, scored), finite=False)
             wanted = (int(steps.is_last.sum()), len(self.step_sizes))
-            if found.shape != wanted:
-                raise InputError(
-                    f"the learner returned errors of shape {found.shape}: give one for each "
-                    f"episode and step size, {wanted}."
-                )
-            check_not_negative(name, found)
+            learned = self._batch.learn(steps, scored)
+            found = _returned("errors", learned, "episode and step size", wanted)
+            check_not_negative("errors", found)
             measured = {ERROR.name: ERROR.bounded(found.T), **known}
             until = self._episode + wanted[0]
             for name, column in self.measured.items():
@@ -222,13 +217,8 @@ class Lane:
                         f"the learner yields {', '.join(found)}, not {measure.name!r}: let `run` "
                         "return it too, or leave it out of measures."
                     )
-                name = f"the learner's {measure.name!r}"
-                numbers = as_array(name, found[measure.name], finite=False)
-                if numbers.shape != wanted:
-                    raise InputError(
-                        f"the learner returned {measure.name!r} of shape {numbers.shape}: give one "
-                        f"for each step size and episode, {wanted}."
-                    )
+                of_measure = found[measure.name]
+                numbers = _returned(repr(measure.name), of_measure, "step size and episode", wanted)
                 self.measured[measure.name] = measure.bounded(numbers)
 
     @contextmanager
@@ -237,6 +227,17 @@ class Lane:
             yield
         except FAILURES as error:  # the user's code may raise anything; it is reported
             self.error = error
+
+
+def _returned(name: str, given: Any, each: str, wanted: tuple[int, int]) -> Dense:
+    """Numbers that a learner returned, checked to be one for each."""
+    found = as_array(f"the learner's {name}", given, finite=False)
+    if found.shape != wanted:
+        raise InputError(
+            f"the learner returned {name} of shape {found.shape}: give one for each {each}, "
+            f"{wanted}."
+        )
+    return found
 
 
 def learn(lanes: Sequence[Lane], trial: Trial, stopped: Callable[[], bool] = lambda: False) -> None:

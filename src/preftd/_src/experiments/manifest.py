@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Self, final
+from types import UnionType
+from typing import Any, Self, final, get_args, get_origin, get_type_hints
 
 from preftd._src.arrays import InputError, as_count, short
 from preftd._src.experiments.content import SCHEMA
@@ -28,21 +29,6 @@ PACKAGES = ("preftd", "numpy", "scipy", "numba", "llvmlite", "polars", "gymnasiu
 MOST_CELLS = 2**53
 """Larger than the number of cells of any study."""
 STATES = ("running", "finished", "failed", "interrupted")
-_KINDS: dict[str, Any] = {
-    **dict.fromkeys(("study", "state", "started"), str),
-    **dict.fromkeys(("ended", "commit"), str | None),
-    **dict.fromkeys(("cells", "computed", "rounded", "schema"), int),
-    **dict.fromkeys(("command", "failures"), list),
-    **dict.fromkeys(("versions", "machine"), dict),
-}
-"""The type of each field."""
-_MEMBERS: dict[str, Any] = {
-    "command": str,
-    "failures": dict,
-    "versions": str,
-    "machine": str | int | None,
-}
-"""The types of members of lists, and of values of tables."""
 LONGEST = timedelta(days=3653)
 """The longest plausible run in seconds."""
 
@@ -70,7 +56,7 @@ class Manifest:
     versions: dict[str, str] = field(default_factory=dict)
     commit: str | None = None
     """The commit of the study's repository, if there is one."""
-    machine: dict[str, Any] = field(default_factory=dict)
+    machine: dict[str, str | int | None] = field(default_factory=dict)
 
     @classmethod
     def begin(cls, study: str, repository: Path) -> Self:
@@ -158,9 +144,10 @@ def _checked(given: Any) -> dict[str, Any]:
     missing = [name for name in ("study", "command", "started") if name not in given]
     if missing:
         raise InputError(f"it has no {missing[0]}")
-    found = {name: given[name] for name in _KINDS if name in given}
+    kinds = get_type_hints(Manifest)
+    found = {name: given[name] for name in kinds if name in given}
     for name, value in found.items():
-        if not _fits(name, value):
+        if not _fits(value, kinds[name]):
             raise InputError(f"{name} is {short(value)}")
     for name in ("cells", "computed", "rounded"):
         as_count(name, found.get(name, 0), 0, MOST_CELLS)
@@ -176,12 +163,15 @@ def _checked(given: Any) -> dict[str, Any]:
     return found
 
 
-def _fits(name: str, value: Any) -> bool:
-    """Whether a field, and its members, have the right type."""
-    if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
-        return False
-    members = value.values() if isinstance(value, dict) else value
-    return name not in _MEMBERS or all(isinstance(one, _MEMBERS[name]) for one in members)
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value of JSON, and its members, have the annotated type."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return any(_fits(value, one) for one in inside)
+    if origin is None:
+        return kind is Any or type(value) is kind
+    members = value.values() if type(value) is dict else value
+    return type(value) is origin and all(_fits(one, inside[-1]) for one in members)
 
 
 def _time(text: str) -> datetime:

@@ -142,6 +142,8 @@ A return is the sum of the rewards of the episode: discounted for learners that 
 learners that act, which also yield the discounted sum."""
 OF_EXPERIENCE = {name: row.of_experience for name, row in MEASURES.items() if row.of_experience}
 """Functions of measures that are computed from experience."""
+OF_PREDICTION = (ERROR.name, *OF_EXPERIENCE)
+"""Names of the measures of learners that do not act."""
 
 
 def as_measure(name: str, given: Any) -> Measure:

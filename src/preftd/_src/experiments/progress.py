@@ -13,7 +13,7 @@ EVERY = 1.0
 
 
 class Progress(Protocol):
-    """Receives the progress of a run; the thread that writes files calls `advance`."""
+    """Receives the progress of a run; a thread calls `advance` for what is stored."""
 
     def begin(self, title: str, cells: int, stored: int, work: float) -> None:
         """Begin: the number of cells, how many are stored, and the seconds of work left."""

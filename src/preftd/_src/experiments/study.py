@@ -28,14 +28,7 @@ from preftd._src.experiments.axes import Axes, Labels, OneOrMore, StepSizes, mad
 from preftd._src.experiments.content import content, digest
 from preftd._src.experiments.inputs import are_several, as_seed_count, as_seeds, listed
 from preftd._src.experiments.learning import FAILURES, TaskSource, acts
-from preftd._src.experiments.measures import (
-    ERROR,
-    OF_EXPERIENCE,
-    UPDATED,
-    Measure,
-    Score,
-    as_measure,
-)
+from preftd._src.experiments.measures import OF_PREDICTION, UPDATED, Measure, Score, as_measure
 from preftd._src.learners.linear.batch import Linear
 from preftd._src.learners.step_size import StudyStepSize, as_study_step_size
 from preftd._src.learners.views import for_rule
@@ -343,11 +336,10 @@ def _check_measures(study: Study) -> None:
             "measures has 'updated', which is not known for a preference that watches the learner: "
             "leave it out."
         )
-    known = (ERROR.name, *OF_EXPERIENCE)
-    if not study.acting and (other := [name for name in names if name not in known]):
+    if not study.acting and (other := [name for name in names if name not in OF_PREDICTION]):
         raise InputError(
             f"measures has {other[0]!r}, which only an algorithm that acts can yield: give some of "
-            f"{', '.join(known)}."
+            f"{', '.join(OF_PREDICTION)}."
         )
 
 

@@ -31,7 +31,7 @@ from ray.exceptions import (
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from preftd import __version__
-from preftd._src.arrays import InputError, short
+from preftd._src.arrays import InputError, as_flag, short
 from preftd._src.experiments.executors import SeveralProcesses
 from preftd._src.experiments.inputs import as_workers, heed_interrupts, listed
 from preftd._src.experiments.jobs import Job, JobResult, compute
@@ -327,9 +327,7 @@ class RayCluster(SeveralProcesses):
         super().__init__(say)
         if address is not None and not isinstance(address, str):
             raise InputError(f"address is {short(address)}: give a text, such as localhost:6379.")
-        if not isinstance(mixed, bool):
-            raise InputError(f"mixed is {short(mixed)}: give True or False.")
-        self._address, self._mixed = address, mixed
+        self._address, self._mixed = address, as_flag("mixed", mixed)
         self._folder: Path | None = None
         self._begun = False
         self._cluster: LiveCluster | None = None

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import (
-    MOST_STEPS,
-    InputError,
-    Vector,
-    as_count,
-    check_not_negative,
-    check_size,
-    number,
-    unit,
-)
+from preftd._src.arrays import MOST_STEPS, InputError, Vector, as_count, unit
+from preftd._src.tasks.features import as_deviation
 from preftd._src.tasks.outcomes import Outcomes
 from preftd._src.tasks.task import Task, as_task
 
@@ -223,9 +215,7 @@ class CartPoleDropOuts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dropped", unit("dropped", self.dropped))
-        object.__setattr__(self, "noise", number("noise", self.noise))
-        check_not_negative("noise", np.array(self.noise))
-        check_size("noise", np.array(self.noise))
+        object.__setattr__(self, "noise", as_deviation("noise", self.noise))
         plain = CartPole(self.limit, self.discount)
         object.__setattr__(self, "limit", plain.limit)
         object.__setattr__(self, "discount", plain.discount)

@@ -27,6 +27,7 @@ from preftd._src.arrays import (
     check_size,
     instance,
     is_sparse,
+    number,
 )
 from preftd._src.experience.indices import chosen_rows
 
@@ -193,6 +194,14 @@ class Features:
     def rows(self, states: NDArray[np.intp]) -> Dense:
         """Return rows of the mean, dense."""
         return as_dense(self.mean[chosen_rows("states", states, self.states)])
+
+
+def as_deviation(name: str, given: float) -> float:
+    """Return a standard deviation, checked to be a number of 0 or more whose square is finite."""
+    checked = number(name, given)
+    check_not_negative(name, np.array(checked))
+    check_size(name, np.array(checked))
+    return checked
 
 
 def _with_rows(name: str, given: ArrayLike, rows: int, axes: int) -> NDArray[np.float64]:

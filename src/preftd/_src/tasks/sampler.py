@@ -13,16 +13,8 @@ from typing import NamedTuple, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from preftd._src.arrays import (
-    MOST_STEPS,
-    SUM_TOLERANCE,
-    Dense,
-    InputError,
-    Vector,
-    as_count,
-    whole,
-)
-from preftd._src.experience.stream import Codes, Experience
+from preftd._src.arrays import MOST_STEPS, SUM_TOLERANCE, Dense, InputError, Vector, as_count, whole
+from preftd._src.experience.stream import RECORDED, Codes, Experience
 from preftd._src.kernels import kernel
 from preftd._src.randomness import generator
 from preftd._src.tasks.outcomes import bounds
@@ -98,7 +90,7 @@ class SamplingTable(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Buffers for steps."""
+    """Buffers for steps: fields of `Experience`, and two more."""
 
     code_t: Codes
     code_tp1: Codes
@@ -288,15 +280,9 @@ class Sampler:
             ended = buffers.is_last[last] and buffers.discount_tp1[last] == 0
             self._before = reward, int(actions[-1]), reward if ended else None
         return Experience.unchecked(  # each array is drawn or looked up in the tables of the task
+            **{name: getattr(buffers, name)[steps] for name in RECORDED},
             size=self._task.features.size,
-            code_t=buffers.code_t[steps],
-            code_tp1=buffers.code_tp1[steps],
             dense=dense,
-            reward=buffers.reward[steps],
-            discount_tp1=buffers.discount_tp1[steps],
-            discount_t=buffers.discount_t[steps],
-            is_first=buffers.is_first[steps],
-            is_last=buffers.is_last[steps],
             state=states,
             observable=self._task.observable[states],
             action=actions,

@@ -31,12 +31,7 @@ from preftd._src.names import is_text, nearest
 from preftd._src.solve import Resolvent
 from preftd._src.tasks.features import Features
 from preftd._src.tasks.outcomes import Outcomes
-from preftd._src.tasks.process import (
-    MarkovRewardProcess,
-    check_episodes_end,
-    policy_table,
-    share,
-)
+from preftd._src.tasks.process import MarkovRewardProcess, check_episodes_end, policy_table, share
 from preftd._src.tasks.scored import Scored
 
 if TYPE_CHECKING:

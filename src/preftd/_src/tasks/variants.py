@@ -9,18 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from preftd._src.arrays import (
-    InputError,
-    Matrix,
-    as_count,
-    check_not_negative,
-    check_size,
-    is_sparse,
-    number,
-    unit,
-)
+from preftd._src.arrays import InputError, Matrix, as_count, is_sparse, unit
 from preftd._src.randomness import generator
-from preftd._src.tasks.features import Features
+from preftd._src.tasks.features import Features, as_deviation
 from preftd._src.tasks.outcomes import Outcomes
 from preftd._src.tasks.task import Task, as_task, changed
 
@@ -80,7 +71,7 @@ def jittered(task: Task, deviation: float) -> Task:
     array([[0.07, 0.88, 0.07]])
 
     """
-    own, deviation = as_task(task).features, _deviation("deviation", deviation)
+    own, deviation = as_task(task).features, as_deviation("deviation", deviation)
     kept = np.zeros(own.states) if own.covariance is None else own.covariance
     noise = _noise(own.states, own.size, kept.ndim, deviation)
     name = f"{task.name}, jittered(deviation={deviation:g})"
@@ -111,7 +102,7 @@ def failing(task: Task, fails: float, recovers: float, deviation: float = 1.0) -
     """
     own, states = as_task(task).features, task.states
     fails, recovers = unit("fails", fails), unit("recovers", recovers)
-    deviation = _deviation("deviation", deviation)
+    deviation = as_deviation("deviation", deviation)
     if fails + recovers == 0:
         raise InputError("fails and recovers are both 0: give at least one larger probability.")
     kept = np.zeros(states) if own.covariance is None else own.covariance
@@ -160,10 +151,3 @@ def _noise(states: int, size: int, ndim: int, deviation: float) -> NDArray[np.fl
     shape = (states, size)[:ndim]
     variances = np.full(shape, deviation**2)
     return variances if ndim < 3 else variances[..., None] * np.eye(size)
-
-
-def _deviation(name: str, given: float) -> float:
-    checked = number(name, given)
-    check_not_negative(name, np.array(checked))
-    check_size(name, np.array(checked))
-    return checked

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,7 @@ from preftd._src.theory.expected_update import (
 from preftd.rules import Rule
 from preftd.tasks import Features, MarkovRewardProcess
 
+Kind = TypeVar("Kind")
 ROUNDING = 1e-12
 """Relative size below which a computed eigenvalue or sum counts as 0."""
 
@@ -141,22 +142,23 @@ def diagnoses(
     bootstrapping: Bootstrapping, features: Features, rules: Sequence[Rule]
 ) -> list[Diagnosis]:
     """Diagnose each rule; shared results are computed once."""
-    rules = as_rules(rules)
+    given = _several("rules", rules, object, "a list, such as [TD(), PTD()]")
+    rules = [as_rule(rule) for rule in given]
     return [
         _diagnose(bootstrapping.by(update.rule), features, update)
         for update in expected_updates(bootstrapping, features, rules)
     ]
 
 
-def as_rules(given: Any) -> list[Rule]:
-    """Return one or more rules, checked to be rules."""
+def _several(name: str, given: Any, kind: type[Kind], remedy: str) -> list[Kind]:
+    """One or more members of a kind."""
     try:
-        rules = [as_rule(rule) for rule in given]
+        found = list(given)
     except TypeError:
-        rules = []
-    if not rules:
-        raise InputError(f"rules is {short(given)}: give a list, such as [TD(), PTD()].")
-    return rules
+        found = []
+    if not found or not all(isinstance(one, kind) for one in found):
+        raise InputError(f"{name} is {short(given)}: give {remedy}.")
+    return found
 
 
 def _diagnose(
@@ -255,7 +257,7 @@ def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
     """
     if isinstance(diagnoses, Diagnosis):
         diagnoses = [diagnoses]
-    diagnoses = as_diagnoses(diagnoses)
+    diagnoses = _several("diagnoses", diagnoses, Diagnosis, "results of diagnose or compare")
     rows = [["", *(d.rule.name for d in diagnoses)]]
     rows += [[label, *(cell(d) for d in diagnoses)] for label, cell in _ROWS]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -266,17 +268,6 @@ def report(diagnoses: Diagnosis | Sequence[Diagnosis]) -> str:
         lines += ["", f"{d.rule.name}: {reason(d)}"]
         lines += [f"  fix: {remedy}" for remedy in remedies(d)]
     return "\n".join(lines)
-
-
-def as_diagnoses(given: Any) -> list[Diagnosis]:
-    """Return one or more diagnoses, checked to be diagnoses."""
-    try:
-        found = list(given)
-    except TypeError:
-        found = []
-    if not found or not all(isinstance(one, Diagnosis) for one in found):
-        raise InputError(f"diagnoses is {short(given)}: give results of diagnose or compare.")
-    return found
 
 
 def reason(d: Diagnosis) -> str:
