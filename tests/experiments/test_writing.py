@@ -15,7 +15,7 @@ import pytest
 from experiments.small_studies import Told, computed, manifest, run_here, small, stored_files
 from preftd._src.experiments import jobs
 from preftd._src.experiments.jobs import Job, JobResult, compute
-from preftd._src.experiments.runner import StoredRun
+from preftd._src.experiments.runner import FILES, StoredRun
 from preftd._src.experiments.store import Store, encoded
 from preftd.experiments import CellsFailedError, Here, run
 
@@ -85,6 +85,24 @@ def test_what_could_not_be_written_is_raised_and_counts_as_nothing(
     assert (found["state"], found["computed"], told.stored) == ("failed", 0, 0)
     assert told.ended >= len(told.begun) == 1
     assert computed(small(), tmp_path) == CELLS
+
+
+def test_one_file_that_cannot_be_written_stops_a_long_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if those after it can be."""
+    monkeypatch.setattr(jobs, "SECONDS", 1e-9)
+    save, told = Store.save, Told()
+
+    def refuse_first(store: Store, rows: pl.DataFrame, file: Any) -> Path:
+        return refuse(store, rows, file) if rows["seed"][0] == 0 else save(store, rows, file)
+
+    monkeypatch.setattr(Store, "save", refuse_first)
+    with pytest.raises(OSError, match="full"):
+        run_here(small(seeds=4 * FILES), tmp_path, told)
+    assert told.said == []
+    assert told.stored == 4 * len(stored_files(tmp_path)) <= 4 * (FILES + 1)
+    assert manifest(tmp_path)["state"] == "failed"
 
 
 def test_a_run_that_breaks_off_says_also_what_could_not_be_written(
