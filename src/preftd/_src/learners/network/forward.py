@@ -91,13 +91,12 @@ def learn_forward(lesson: Lesson, scored: Scored, errors: Dense) -> None:
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
-            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
-            add_updates(lesson, span, work, weights)
+            add_updates(lesson, (begin, t + 1), work, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
 
 
-@compiled
+@inlined
 def add_updates(lesson: Lesson, span: tuple[int, int], work: Work, to: Weights) -> None:
     """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to similar arrays."""
     lesson, work, to = uncounted((lesson, work, to))
@@ -193,8 +192,8 @@ def learn_adam(
             change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
             change.out[:], change.bias[:] = 0.0, 0.0
             share[:] = 1 / (t + 1 - begin)
-            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
-            add_updates(Lesson(weights, units, share, steps, squares), span, work, change)
+            mean_update = Lesson(weights, units, share, steps, squares)
+            add_updates(mean_update, (begin, t + 1), work, change)
             taken[0] += 1
             _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
             _step(
