@@ -9,7 +9,7 @@ as
     beta_tp1    L_t γ (v(x_{t+1}) − G_{t+1})   (0 where it is cut or stops)
     discount    L_t (β v(x_{t+1}) + (1 − β) G_{t+1})
 
-The last two are rarely needed, so separate kernels compute them from L_t and G afterwards.
+The last two are rarely needed, so another kernel computes them from L_t and G afterwards.
 A value that is not finite was not read: its return replaces it, so its gradient for β is 0.
 """
 
@@ -194,85 +194,36 @@ def gradients_by_streams(
                 into[t] = zero if stops[t] else L[t] * (g[t] * share)
 
 
-@kernel(fastmath={"contract"})
-def write_more(  # noqa: PLR0913, PLR0917  (arrays, not options)
-    L: Floats,
-    G: Floats,
-    v: Floats,
-    b: Floats,
-    g: Floats,
-    stops: Flags,
-    cut: Flags,
-    for_beta: Floats,
-    for_discount: Floats,
-) -> None:
-    """Write the gradients for β and discount of some steps; G is the return of each next step."""
-    zero, one = L.dtype.type(0), L.dtype.type(1)
-    for k in range(L.size):
-        share = one if cut[k] else b[k]
-        onwards = zero if stops[k] | cut[k] else g[k]
-        value = v[k] if v[k] - v[k] == zero else G[k]
-        for_beta[k] = L[k] * onwards * (value - G[k])
-        for_discount[k] = zero if stops[k] else L[k] * (share * value + (one - share) * G[k])
-
-
 @kernel(signature=_signatures(5, 3), fastmath={"contract"})
-def more_by_rows(  # noqa: PLR0913, PLR0917  (arrays, not options)
+def gradients_for_shares(  # noqa: PLR0913, PLR0917  (arrays, not options)
     L: Floats,
-    G: Floats,
+    later: Floats,
     value_tp1: Floats,
     beta: Floats,
     discount: Floats,
     terminated: Flags,
-    truncated: Flags,
+    ends: Flags,
     for_beta: Floats,
     for_discount: Floats,
 ) -> None:
-    """Write the gradients for β and discount, all streams of a step at once."""
-    before, steps, after = L.shape
-    nothing, is_end = np.zeros(after, L.dtype), np.ones(after, np.bool_)
-    for i in range(before):
-        for t in range(steps):
+    """Write the gradients for β and discount; `later` is G_{t+1}, and `ends` where nothing is."""
+    zero, one = L.dtype.type(0), L.dtype.type(1)
+    for i in range(L.shape[0]):
+        for t in range(L.shape[1]):
             v, b, g = row_of(value_tp1, i, t), row_of(beta, i, t), row_of(discount, i, t)
-            stops, last = row_of(terminated, i, t), t + 1 == steps
-            cut = is_end if last else row_of(truncated, i, t)
-            later = nothing if last else G[i, t + 1]
-            write_more(L[i, t], later, v, b, g, stops, cut, for_beta[i, t], for_discount[i, t])
-
-
-@kernel(signature=_signatures(5, 2), fastmath={"contract"})
-def more_by_streams(  # noqa: PLR0913, PLR0917  (arrays, not options)
-    L: Floats,
-    G: Floats,
-    value_tp1: Floats,
-    beta: Floats,
-    discount: Floats,
-    terminated: Flags,
-    truncated: Flags,
-    for_beta: Floats,
-    for_discount: Floats,
-) -> None:
-    """Write the gradients for β and discount, stream by stream."""
-    streams, steps = L.shape
-    later, ends = np.zeros(steps, L.dtype), np.empty(steps, np.bool_)
-    for i in range(streams if steps else 0):
-        v, b, g = stream_of(value_tp1, i), stream_of(beta, i), stream_of(discount, i)
-        later[: steps - 1] = G[i, 1:steps]
-        ends[:] = stream_of(truncated, i)
-        ends[steps - 1] = True
-        stops = stream_of(terminated, i)
-        write_more(L[i], later, v, b, g, stops, ends, for_beta[i], for_discount[i])
+            stops, cut = row_of(terminated, i, t), ends[i, t]
+            for k in range(L.shape[2]):
+                share, following = one if cut[k] else b[k], later[i, t, k]
+                onwards = zero if stops[k] | cut[k] else g[k]
+                value = v[k] if v[k] - v[k] == zero else following
+                for_beta[i, t, k] = L[i, t, k] * onwards * (value - following)
+                found = L[i, t, k] * (share * value + (one - share) * following)
+                for_discount[i, t, k] = zero if stops[k] else found
 
 
 KINDS: dict[torch.dtype, np.dtype[Any]] = {torch.float32: SINGLE, torch.float64: DOUBLE}
 """The dtypes that have kernels."""
 FLAG = np.dtype(np.bool_)
-KERNELS: tuple[tuple[Any, Any], ...] = (
-    (gradients_by_rows, more_by_rows),
-    (gradients_by_streams, more_by_streams),
-)
-"""For reward and value, and for β and discount; first where time is not the last axis."""
-
 Given = Sequence[Tensor | float]
 """Tensors of one shape on the CPU and single numbers, in the order of `ORDER`."""
 
@@ -348,15 +299,20 @@ class _Returns(torch.autograd.Function):
 def _compiled(above: Tensor, prepared: Prepared, needs: Sequence[bool]) -> list[Tensor | None]:
     """Gradients for all but the flags, None where they are not needed."""
     layout, kind, read, _ = prepared
-    run, run_more = KERNELS[layout.time_is_last]
+    run: Any = gradients_by_streams if layout.time_is_last else gradients_by_rows
     found = list(np.empty((2, *layout.inner), kind))
     if above.numel():
         run(layout.read(above.numpy(force=True)), *read[3:], *found)
     if needs[3] or needs[4]:
-        G, *more = np.empty((3, *layout.inner), kind)
+        G, later, *more = np.zeros((4, *layout.inner), kind)
         if above.numel():
             run_forward(layout, [read[0], layout.repeated(0.0, kind), *read[2:]], G)
-            run_more(found[0], G, *read[2:], *more)
+            later[:, :-1] = G[:, 1:]
+            ends = np.zeros(layout.inner, FLAG) | read[6]
+            ends[:, -1] = True
+            arrays = (found[0], later, *read[2:6], ends, *more)
+            rows = (one[:, None] if layout.time_is_last else one for one in arrays)
+            gradients_for_shares(*rows)
         found.extend(more)
     for_reward, *others = (torch.from_numpy(layout.restored(one)) for one in found)
     return [for_reward, -above if needs[1] else None, *others]

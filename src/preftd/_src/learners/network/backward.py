@@ -63,7 +63,7 @@ class Rows(NamedTuple):
 class Live(NamedTuple):
     """The number of live rows, whose trace may not be 0: the first ones of `rows`."""
 
-    rows: NDArray[np.int64]
+    rows: NDArray[np.uint32]
     here: NDArray[np.bool_]
     """Whether a row is live."""
     x: Vector
@@ -91,7 +91,10 @@ def learn_backward(lesson: Lesson, scored: Scored, errors: Dense, longest: int) 
     trace, r = like(weights), np.zeros((6, columns))
     rows = Rows(r[0], r[1], r[2], r[3], r[4], r[5])
     live = Live(
-        np.arange(inputs), np.zeros(inputs, dtype=np.bool_), np.zeros(inputs), np.zeros(inputs)
+        np.arange(inputs, dtype=np.uint32),
+        np.zeros(inputs, dtype=np.bool_),
+        np.zeros(inputs),
+        np.zeros(inputs),
     )
     memory = (trace, rows, live), segment_for(weights, longest)
     _learn(lesson, (scored, errors), memory, longest)
@@ -124,11 +127,11 @@ def _learn(
             episode += 1
 
 
-@compiled
+@inlined
 def _follow_steps(lesson: Lesson, span: tuple[int, int], memory: Memory) -> None:
     """Learn step by step from a span that starts with an empty trace."""
-    lesson, (trace, rows, live) = uncounted((lesson, memory))
     weights, _, _, steps, _ = lesson
+    trace, rows, live = memory
     count, here_known, ahead_known = 0, False, False
     _forget(trace, live)
     for t in range(*span):
@@ -254,7 +257,7 @@ def _sweep(
     hidden: Vector,
     trace: Vector,
     rows: Rows,
-    live: NDArray[np.int64],
+    live: NDArray[np.uint32],
     looks: tuple[Vector, Vector, Vector],
     decay: float,
 ) -> None:

@@ -37,7 +37,6 @@ from preftd._src.learners.vectors import (
     times,
     where_active,
 )
-from preftd._src.uncounted import uncounted
 
 
 class Segment(NamedTuple):
@@ -99,10 +98,9 @@ def segment_for(weights: Weights, longest: int) -> Segment:
     )
 
 
-@compiled
+@inlined
 def follow_segment(lesson: Lesson, span: tuple[int, int], work: Segment) -> None:
     """Learn from a span of steps that starts with an empty trace; the final trace is dropped."""
-    lesson, work = uncounted((lesson, work))
     weights, units, step_sizes, steps, squares = lesson
     begin, end = span
     columns, kept = weights.out.size, 0

@@ -91,13 +91,12 @@ def learn_forward(lesson: Lesson, scored: Scored, errors: Dense) -> None:
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
-            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
-            add_updates(lesson, span, work, weights)
+            add_updates(lesson, (begin, t + 1), work, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
 
 
-@compiled
+@inlined
 def add_updates(lesson: Lesson, span: tuple[int, int], work: Work, to: Weights) -> None:
     """Add α Σ gain_t A_t ∇v(x_t) over a span of steps `to` weights, or to similar arrays."""
     lesson, work, to = uncounted((lesson, work, to))
@@ -183,30 +182,21 @@ def learn_adam(
     work, spare = work_for(weights, steps), np.empty(weights.out.size)
     mean, square, taken = moments
     change, share = like(weights), np.empty(step_sizes.size)
-    lanes, columns = step_sizes.size, weights.out.size
-    by_column = np.zeros(columns)
-    for lane in range(lanes):
+    by_column = np.zeros(weights.out.size)
+    for lane in range(step_sizes.size):
         by_column[lane * units : (lane + 1) * units] = step_sizes[lane]
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
-            change.hidden[:], change.hidden_bias[:] = 0.0, 0.0
-            change.out[:], change.bias[:] = 0.0, 0.0
+            for part in range(4):
+                change[part][:] = 0.0
             share[:] = 1 / (t + 1 - begin)
-            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
-            add_updates(Lesson(weights, units, share, steps, squares), span, work, change)
+            mean_update = Lesson(weights, units, share, steps, squares)
+            add_updates(mean_update, (begin, t + 1), work, change)
             taken[0] += 1
-            _step(weights.hidden, change.hidden, mean.hidden, square.hidden, by_column, taken[0])
-            _step(
-                weights.hidden_bias,
-                change.hidden_bias,
-                mean.hidden_bias,
-                square.hidden_bias,
-                by_column,
-                taken[0],
-            )
-            _step(weights.out, change.out, mean.out, square.out, by_column, taken[0])
-            _step(weights.bias, change.bias, mean.bias, square.bias, step_sizes, taken[0])
+            for part in range(4):
+                sizes = step_sizes if part == 3 else by_column  # biases have no columns
+                _step(weights[part], change[part], mean[part], square[part], sizes, taken[0])
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
 

@@ -29,7 +29,6 @@ from preftd._src.learners.vectors import (
 )
 from preftd._src.randomness import generator
 from preftd._src.tasks.scored import Scored
-from preftd._src.uncounted import uncounted
 
 
 class Parameters(NamedTuple):
@@ -123,8 +122,8 @@ compiled = kernel(fastmath={"contract"}, error_model="numpy")
 """Contraction is allowed, but NaN must stay visible."""
 
 inlined = kernel(fastmath={"contract"}, error_model="numpy", inline="always")
-"""Options for parts of a step, which are inlined: passing that many arrays would cost as much as
-the work."""
+"""Options for parts of a step or segment, which are inlined: passing that many arrays would cost as
+much as the work. Their callers pass uncounted arrays."""
 
 
 @compiled
@@ -246,7 +245,7 @@ def score(weights: Weights, units: int, scored: Scored, row: Vector, errors: Vec
     errors /= scored.codes.size
 
 
-@compiled
+@inlined
 def activate_all(
     weights: Weights,
     steps: Steps,
@@ -255,7 +254,6 @@ def activate_all(
     four: NDArray[np.int64],
 ) -> None:
     """Write a of these inputs, a row each; `four` has the same size."""
-    weights, steps, codes, into, four = uncounted((weights, steps, codes, into, four))
     columns, held = weights.out.size, 0
     for s in range(codes.size):
         if codes[s] >= 0:
@@ -299,7 +297,7 @@ def _activate_four(
         store(into, r3 * columns + c, s3)
 
 
-@compiled
+@inlined
 def spread_all(
     change: Vector,
     steps: Steps,
@@ -309,8 +307,6 @@ def spread_all(
     four: NDArray[np.int64],
 ) -> None:
     """Add Σ_s x_s change_s to the hidden layer, over the chosen rows s."""
-    change, steps, codes = uncounted((change, steps, codes))
-    chosen, hidden, four = uncounted((chosen, hidden, four))
     columns, held, one = hidden.size // steps.dense.shape[1], 0, eight(1.0)
     for s in chosen:
         if codes[s] >= 0:
