@@ -372,11 +372,12 @@ def along(results: Results, axis: str | None = None) -> Figure:
             "them alike, as in {'noise 0.1': …, 'noise 0.2': …}."
         )
     name, words, numbers = found
+    reported = with_rest(results.bars(LEVEL), results.reported)
     frames = (
         frame.with_columns(
             pl.col(name).replace_strict(numbers).alias("number"), pl.lit("").alias(name)
         )
-        for frame in (results.runs, with_diverged(results, results.bars(LEVEL)))
+        for frame in (results.runs, with_diverged(results, reported))
     )
     runs, rows = frames
     return _lines_figure(
@@ -416,6 +417,7 @@ def _draw_along(axes: Axes, panel: Panel, numbers: Sequence[float], score: Score
     for line in panel.lines:
         rows = drawable(line.rows, score).sort("number")
         end = draw_line(axes, line, "number", rows, marked=True)
+        draw_partly_diverged(axes, line, "number", score)
         reaches = numbers[-1] in rows["number"]
         labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
     return labels
