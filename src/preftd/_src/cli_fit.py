@@ -87,7 +87,8 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     null: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="VALUE", help="Text of missing values in CSV, such as NA. May be repeated."
+            metavar="VALUE",
+            help="Text of missing values in CSV, such as NA or -999. May be repeated.",
         ),
     ] = None,
     rule: Annotated[

@@ -32,7 +32,7 @@ from preftd._src.logs.encoding import (
     numbers_of,
     plain_category,
 )
-from preftd._src.logs.parts import Flags, LogPlan, Settings
+from preftd._src.logs.parts import Flags, LogPlan, Mark, Settings
 from preftd._src.logs.table import CHUNK, LogTable
 
 LOOK = 1 << 18
@@ -43,6 +43,9 @@ FEWEST = 1 << 10
 MOST_LEVELS = 1000
 BACK = 4096
 """Rows that are read at first to find the last readings before a row; then twice as many."""
+REPEATS, VARIETY, FAR, FAR_NINES = 3, 20, 2.0, 1.0
+"""A reading stands for a missing one if it comes so often at least, the others have so many
+different values, and it is so many times their range away from them, or if it is −99, 999, …."""
 VANISHED = 1100
 """Number of half-lives after which β underflows to 0."""
 
@@ -71,7 +74,45 @@ def look(
     box = (np.array(ends).reshape(-1, 2).T - centre) / scale
     encoding = Encoding(columns, centre, scale, mean, found.levels(), box, found.gaps())
     carried = _carried_into_parts(table, encoding, plan)
-    return Settings(table, encoding, arms, plan.split, carried, regularisation)
+    marks = tuple(
+        one
+        for name, column in zip(columns.features, finite, strict=True)
+        for one in marks_in(name, column)
+    )
+    return Settings(table, encoding, arms, plan.split, carried, regularisation, marks)
+
+
+def marks_in(name: str, readings: Vector) -> Iterator[Mark]:
+    """Yield readings that seem to stand for missing ones: they repeat, far from all others.
+
+    Zero is never one, as many columns are 0 now and then.
+
+    Examples
+    --------
+    >>> speed = np.linspace(10, 20, 50)
+    >>> [mark.value for mark in marks_in("speed", np.append(speed, [-999.0] * 3))]
+    [-999.0]
+    >>> list(marks_in("speed", np.append(speed, [-999.0, 0.0, 0.0, 0.0])))
+    []
+
+    """
+    left = readings
+    while left.size > REPEATS:
+        for value in (left.min(), left.max()):
+            others = left[left != value]
+            if value == 0 or left.size - others.size < REPEATS or others.size < VARIETY:
+                continue
+            low, high = float(others.min()), float(others.max())
+            nines = set(f"{abs(value):g}") == {"9"}
+            away = min(abs(value - low), abs(value - high))
+            far = away > (FAR_NINES if nines else FAR) * (high - low)
+            if far and np.unique(others).size >= VARIETY:
+                share = (left.size - others.size) / readings.size
+                yield Mark(name, float(value), share, low, high)
+                left = others
+                break
+        else:
+            return
 
 
 def check_types(table: LogTable, columns: LogColumns) -> None:

@@ -486,6 +486,20 @@ def told(value: float) -> str:
     return "missing" if np.isnan(value) else f"{value:g}"
 
 
+class Mark(NamedTuple):
+    """A reading that repeats far from all others of its column, as −999 for a missing one does."""
+
+    name: str
+    """The column."""
+    value: float
+    share: float
+    """Of the readings."""
+    low: float
+    """The least of the others."""
+    high: float
+    """The largest of the others."""
+
+
 class Settings(NamedTuple):
     """The settings shared by all parts of an evaluation."""
 
@@ -497,6 +511,8 @@ class Settings(NamedTuple):
     """The state before each part, for `Gatherer`."""
     regularisation: float | None = None
     """ε of all arms; each has its own if it is not given."""
+    marks: tuple[Mark, ...] = ()
+    """Readings with β > 0 that seem to stand for missing ones."""
 
     @property
     def columns(self) -> LogColumns:
