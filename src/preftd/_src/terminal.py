@@ -33,7 +33,7 @@ def _is_harmless(character: str) -> bool:
 
 
 def width_of(stream: TextIO | None) -> int:
-    """Return the number of columns of a terminal, or COLUMNS; what is no terminal has no limit."""
+    """Return the columns of a terminal, or COLUMNS; files and pipes have no limit."""
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):
         return int(given)

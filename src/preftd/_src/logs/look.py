@@ -44,8 +44,8 @@ MOST_LEVELS = 1000
 BACK = 4096
 """Rows that are read at first to find the last readings before a row; then twice as many."""
 REPEATS, VARIETY, FAR, FAR_NINES = 3, 20, 2.0, 1.0
-"""A reading stands for a missing one if it comes so often at least, the others have so many
-different values, and it is so many times their range away from them, or if it is −99, 999, …."""
+"""A reading seems to mark missing ones if it comes REPEATS times, the others have VARIETY different
+values, and it is FAR times their range away from them, or FAR_NINES times if it is −99, 999, …."""
 VANISHED = 1100
 """Number of half-lives after which β underflows to 0."""
 

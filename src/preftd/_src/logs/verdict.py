@@ -1,4 +1,4 @@
-"""The verdict in words: what to use where readings are good, what inside gaps, and what for.
+"""The verdict in words: what to use where readings are good, what inside gaps, and what it gains.
 
 The arm with the least held-out error is the best; inside gaps, that may be one that holds the last
 trusted prediction. If the paired interval of another arm's error, as a share of the best one's,
