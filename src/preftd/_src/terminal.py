@@ -57,7 +57,7 @@ def print_line(text: str, stream: TextIO | None = None) -> None:
 def _wrapped(line: str, width: int) -> str:
     if len(line) <= width:
         return line
-    name = re.match(r" *(\S+ )*\S*  +", line)
+    name = re.match(r" *\S+( \S+)*  +", line)
     below = " " * (name.end() if name and name.end() < width / 2 else 4)
     return "\n".join(
         wrap(line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
