@@ -59,16 +59,16 @@ NOT_MARKED = {
 @pytest.mark.parametrize("name", MARKED)
 def test_a_reading_that_repeats_far_from_all_others_is_found(name: str) -> None:
     readings, values = MARKED[name]
-    found = list(marks_in("x", readings))
-    assert {mark.value for mark in found} == values
+    found = list(marks_in(readings))
+    assert {value for value, *_ in found} == values
     others = readings[~np.isin(readings, list(values))]
-    assert (found[-1].low, found[-1].high) == (others.min(), others.max())
-    assert all(mark.share == (readings == mark.value).mean() for mark in found)
+    assert found[-1][2:] == (others.min(), others.max())
+    assert all(share == 100 * (readings == value).mean() for value, share, *_ in found)
 
 
 @pytest.mark.parametrize("name", NOT_MARKED)
 def test_there_is_no_false_alarm(name: str) -> None:
-    assert list(marks_in("x", np.asarray(NOT_MARKED[name], dtype=float))) == []
+    assert list(marks_in(np.asarray(NOT_MARKED[name], dtype=float))) == []
 
 
 def test_a_note_says_what_to_do_and_it_helps(tmp_path: Path) -> None:

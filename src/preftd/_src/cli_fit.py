@@ -7,7 +7,6 @@ import typer
 
 from preftd._src.options import Address, Executor, ExecutorName, Mixed, Workers, executor_maker
 from preftd._src.terminal import print_line
-from preftd.failures import InputError
 
 COLUMNS = (
     *("reward", "discount", "episode", "order", "terminated", "truncated", "preference"),
@@ -143,8 +142,6 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         name: typed[name] for name in COLUMNS
     }
     given = {name: value for name, value in named.items() if value is not None}
-    if rule == []:
-        raise InputError("no rule is given: leave out --rule for all of them.")
     maker = executor_maker(executor, workers, address, mixed)
     settings: dict[str, Any] = {
         "folds": folds, "block": block, "regularisation": regularisation,

@@ -32,7 +32,7 @@ from preftd._src.logs.encoding import (
     numbers_of,
     plain_category,
 )
-from preftd._src.logs.parts import Flags, LogPlan, Mark, Settings
+from preftd._src.logs.parts import Flags, LogPlan, Settings
 from preftd._src.logs.table import CHUNK, LogTable
 
 LOOK = 1 << 18
@@ -74,26 +74,29 @@ def look(
     box = (np.array(ends).reshape(-1, 2).T - centre) / scale
     encoding = Encoding(columns, centre, scale, mean, found.levels(), box, found.gaps())
     carried = _carried_into_parts(table, encoding, plan)
-    marks = tuple(
-        one
+    notes = tuple(
+        f"{name!r} is {value:g} in {share:.2g}% of its readings with β > 0, far from all others "
+        f"({low:g} to {high:g}): if it marks missing readings, make it null (in CSV by "
+        f"--null {value:g}) and use --preference missing, or let β be 0 there."
         for name, column in zip(columns.features, finite, strict=True)
-        for one in marks_in(name, column)
+        for value, share, low, high in marks_in(column)
     )
-    return Settings(table, encoding, arms, plan.split, carried, regularisation, marks)
+    return Settings(table, encoding, arms, plan.split, carried, regularisation, notes)
 
 
-def marks_in(name: str, readings: Vector) -> Iterator[Mark]:
-    """Yield readings that seem to stand for missing ones: they repeat, far from all others.
+def marks_in(readings: Vector) -> Iterator[tuple[float, float, float, float]]:
+    """Yield readings that seem to mark missing ones: they repeat, far from all others.
 
-    Zero is never one, as many columns are 0 now and then.
+    Each comes with its share in per cent, and the least and the largest of the others. Zero is
+    never one, as many columns are 0 now and then.
 
     Examples
     --------
-    >>> speed = np.linspace(10, 20, 50)
-    >>> [mark.value for mark in marks_in("speed", np.append(speed, [-999.0] * 3))]
-    [-999.0]
-    >>> list(marks_in("speed", np.append(speed, [-999.0, 0.0, 0.0, 0.0])))
+    >>> speed = np.linspace(10, 19, 48)
+    >>> list(marks_in(np.append(speed, [-999.0, -999.0])))
     []
+    >>> list(marks_in(np.append(speed[:47], [-999.0, -999.0, -999.0])))[0][:2]
+    (-999.0, 6.0)
 
     """
     left = readings
@@ -107,8 +110,7 @@ def marks_in(name: str, readings: Vector) -> Iterator[Mark]:
             away = min(abs(value - low), abs(value - high))
             far = away > (FAR_NINES if nines else FAR) * (high - low)
             if far and np.unique(others).size >= VARIETY:
-                share = (left.size - others.size) / readings.size
-                yield Mark(name, float(value), share, low, high)
+                yield float(value), 100 * (left.size - others.size) / readings.size, low, high
                 left = others
                 break
         else:

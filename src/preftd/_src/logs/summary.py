@@ -221,12 +221,7 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
             f"Rows with the same {columns.episode!r} are not together: they were sorted by "
             f"{columns.episode!r} and {columns.time or columns.order!r}."
         )
-    notes += [
-        f"{one.name!r} is {one.value:g} in {100 * one.share:.2g}% of its readings with β > 0, far "
-        f"from all others ({one.low:g} to {one.high:g}): if it marks missing readings, make it "
-        f"null (in CSV by --null {one.value:g}) and use --preference missing, or let β be 0 there."
-        for one in settings.marks
-    ]
+    notes += settings.notes
     if log["final_rows"]:
         notes.append(
             f"Episodes that end without termination: {log['final_rows']:,}. The last row of each "

@@ -286,7 +286,9 @@ def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     if not found:
         return None
     own = {
-        (f["question"], f["arm"]): f for f in found if f'fill = "{f["fill"]}"' in _lines(summary)
+        (f["question"], f["arm"]): f
+        for f in found
+        if f'fill = "{f["fill"]}"' in summary["columns"].splitlines()
     }
     labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
     rows = []
@@ -297,10 +299,6 @@ def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
         rows.append([*map(PageCell, texts), PageCell(share, change), _number(one["rmse"])])
     head = ["predicted", "method", "fill", "change of weights", "error, all rows"]
     return _table(head, rows, MOST_FILLS)
-
-
-def _lines(summary: Mapping[str, Any]) -> list[str]:
-    return str(summary["columns"]).splitlines()
 
 
 def _number(value: float | None) -> PageCell:

@@ -31,12 +31,12 @@ from preftd._src.logs.fitting import Passes
 from preftd._src.logs.look import check_types, look
 from preftd._src.logs.online import OnlineFold, with_signal
 from preftd._src.logs.part_files import PartFiles
-from preftd._src.logs.parts import PART, Flags, LogPlan, Settings, Whole, plan_parts, read_steps
+from preftd._src.logs.parts import PART, Flags, LogPlan, Settings, plan_parts, read_steps
 from preftd._src.logs.predictor import Predictions, Predictor, predict_frame
 from preftd._src.logs.returns import realised_returns
 from preftd._src.logs.scores import linear_values
 from preftd._src.logs.source import as_frame, open_source
-from preftd._src.logs.splits import Pieces, Split, split_log
+from preftd._src.logs.splits import Pieces, Split, Whole, split_log
 from preftd._src.logs.table import LogTable
 from preftd._src.names import nearest
 from preftd.preferences import Signal
