@@ -19,6 +19,7 @@ BENCHMARKS = {
     name: _table(name)
     for name in (
         "size",
+        "first_use",
         "scale",
         "sampling",
         "linear",

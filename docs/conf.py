@@ -15,7 +15,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/*.ipynb"]
+exclude_patterns = ["_build", "gallery/*.ipynb", "tables"]
 
 html_theme = "furo"
 html_title = "preftd"

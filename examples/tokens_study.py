@@ -435,11 +435,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.table or given.picture:
         report = runpy.run_path(str(REPORT), run_name="report")
-        runs = report["read_runs"](given.file)
         if given.picture:
-            report["draw"](runs)
+            report["draw"](report["read_runs"](given.file))
         if given.table:
-            print("\n\n".join(report["tables"](runs)))
+            print("\n\n".join(report["tables"](given.file)))
         return
     torch.set_num_threads(1)
     compute(given.file, Size())

@@ -1,11 +1,13 @@
 """Benchmarks measure what they claim to; tests do not judge the speed."""
 
+import re
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import numpy as np
 import pytest
 
-from benchmarks import BENCHMARKS, run_benchmarks, scale
+from benchmarks import BENCHMARKS, first_use, run_benchmarks, scale
 from benchmarks.size import code_lines
 from preftd import InputError, MarkovRewardProcess
 from preftd._src.arrays import as_dense, is_sparse
@@ -90,6 +92,15 @@ def test_the_table_is_markdown_with_a_row_for_each_size() -> None:
         assert found["transitions"] > found["states"]
         assert found["peak GiB"] > 0
         assert found["total s"] >= max(found["chain s"], found["visits s"], found["updates s"])
+
+
+def test_first_uses_are_timed_with_an_empty_cache_and_a_full_one() -> None:
+    program = "import os; open(os.path.join(os.environ['NUMBA_CACHE_DIR'], 'x'), 'x')"
+    with pytest.raises(CalledProcessError):  # the second time, the file is there
+        list(first_use.table({"": program}, again=1))
+    *_, line = first_use.table({"nothing": "pass"}, again=1)
+    assert re.fullmatch(r"\| nothing \| \d\.\d \| \d\.\d \|", line)
+    assert "preftd" in first_use.programs()["the example of the README"]
 
 
 def test_benchmarks_are_run_by_name_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,17 +4,25 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from commands import complaint, printed, run
 from experiments.small_studies import keep, only
 from preftd import InputError
+from preftd._src import cli
+from preftd._src.experiments import runner
 from preftd._src.experiments.cells import Expansion
+from preftd._src.experiments.executors import Here
 from preftd._src.experiments.jobs import jobs
 from preftd._src.experiments.progress import Lines
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import load_studies
 from preftd._src.paper.registry import WORDS
+from preftd._src.paper.walk.studies import BY_BETA
 from preftd._src.report import studies
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "study.py"
@@ -116,12 +124,48 @@ def test_figures_are_listed_by_the_names_that_reproduce_takes() -> None:
     assert [line.split()[0] for line in lines if line[0] != " "] == list(WORDS)
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["tasks"], ["reproduce", "--help"]])
-def test_what_is_printed_fits_80_columns(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+TYPED = {
+    "run": "run small.py --workers 1 --out out",
+    "show": "show small.py --out out",
+    "status": "status small.py --out out",
+    "report": "report small.py --out out",
+    "reproduce": "reproduce leak --seeds 2 --workers 1 --out out",
+    "claims": "claims walk_ptd_beta_0_learns_nothing --seeds 2 --out out",
+    "fit": "fit log.csv --feature x --reward r --discount 0.9 --rule mean --rule ptd --out values",
+    "diagnose": f"diagnose {EXAMPLE.with_name('corridor.toml')}",
+    "list": "list",
+    "tasks": "tasks corridor",
+}
+
+
+def test_what_commands_print_fits_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The command, its help and its progress, with long names of tasks, and elsewhere in one line.
+
+    Only what cannot be broken may be longer, such as a path.
+    """
+    monkeypatch.chdir(tmp_path)
+    named = SMALL.replace('tasks.make("corridor", length=3)', 'dict([("t" * 30, corridor)])')
+    made = 'corridor = tasks.make("corridor", length=3)'
+    study = named.replace("study =", f"{made}\nstudy =").replace("small", "s" * 40)
+    Path("small.py").write_text(study)
+    x = np.random.default_rng(0).normal(size=400).round(3)
+    pl.DataFrame({"x": np.where(x > 1, -999, x), "r": x}).write_csv("log.csv")
+    runner.run(BY_BETA.study().with_seeds(2), Path("out"), executor=Here())
+    group = get_command(cli.app)
+    assert isinstance(group, TyperGroup)
+    assert set(TYPED) == set(group.commands)
     monkeypatch.setenv("COLUMNS", "80")
-    assert max(map(len, printed(*arguments).splitlines())) <= 80
+    for typed in (*TYPED.values(), "tasks", *(f"{name} --help" for name in TYPED)):
+        done = run(*typed.split())
+        assert done.returncode == 0, done.stderr
+        for line in (done.stdout + done.stderr).splitlines():
+            assert len(line) <= 80 or "/" in line.split()[-1], line
+    shown = printed("show", "small.py", "--out", "out").splitlines()
+    assert "t" * 30 in shown, "the first column is above the rows that share it"
+    monkeypatch.delenv("COLUMNS")
+    assert max(map(len, printed("show", "small.py", "--out", "out").splitlines())) > 80
 
 
 def test_flags_take_no_value_in_the_help() -> None:

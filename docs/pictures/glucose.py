@@ -68,8 +68,9 @@ def times_table(frame: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def tables(frame: pl.DataFrame) -> list[str]:
+def tables() -> list[str]:
     """Return the tables of the page."""
+    frame = pl.read_csv(HERE / "glucose.csv")
     return [table(frame, METHODS), table(frame, TRUSTED), times_table(frame)]
 
 
@@ -106,6 +107,5 @@ def points(axes: Axes, found: pl.DataFrame, x: str, shift: float, label: str, lo
 
 
 if __name__ in ("__main__", "<run_path>"):
-    errors = pl.read_csv(HERE / "glucose.csv")
-    draw(errors)
-    print(*tables(errors), sep="\n\n")
+    draw(pl.read_csv(HERE / "glucose.csv"))
+    print(*tables(), sep="\n\n")

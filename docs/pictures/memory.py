@@ -242,8 +242,9 @@ def scale_table(frame: pl.DataFrame) -> str:
     return _lines(["task", "untrained", "PPO", "GRU", "error of PPO's critic"], rows)
 
 
-def tables(frame: pl.DataFrame) -> list[str]:
+def tables() -> list[str]:
     """Return all tables."""
+    frame = read_rows()
     return [
         main_table(frame, "last"),
         main_table(frame, "real"),
@@ -314,6 +315,5 @@ def _draw_profile(axes: Axes, frame: pl.DataFrame, measure: str, at: Floats) -> 
 
 
 if __name__ in ("__main__", "<run_path>"):
-    rows = read_rows()
-    draw(rows)
-    print("\n\n".join(tables(rows)))
+    draw(read_rows())
+    print("\n\n".join(tables()))

@@ -70,6 +70,17 @@ def critic_table(frame: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def read_runs() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return runs of PPO, and of its critic with a fixed policy."""
+    return pl.read_csv(HERE / "ppo_drop_outs.csv"), pl.read_csv(HERE / "critic_drop_outs.csv")
+
+
+def tables() -> list[str]:
+    """Return the tables of the page."""
+    control, critic = read_runs()
+    return [control_table(control), critic_table(critic)]
+
+
 CONTROL = {"no flag": {"flag": 0}, "flag as input": {"flag": 1}}
 CRITIC = {
     f"β = {beta:g},\n{name}": {"observable_beta": beta, **where}
@@ -116,7 +127,5 @@ def panel(axes: Axes, frame: pl.DataFrame, value: str, places: dict[str, dict[st
 
 
 if __name__ in ("__main__", "<run_path>"):
-    control = pl.read_csv(HERE / "ppo_drop_outs.csv")
-    critic = pl.read_csv(HERE / "critic_drop_outs.csv")
-    draw(control, critic)
-    print(control_table(control), critic_table(critic), sep="\n\n")
+    draw(*read_runs())
+    print(*tables(), sep="\n\n")

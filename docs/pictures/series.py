@@ -56,8 +56,9 @@ def table(frame: pl.DataFrame, value: str, by: str, rows: str, **where: Any) -> 
     return "\n".join(lines)
 
 
-def tables(frame: pl.DataFrame) -> list[str]:
+def tables() -> list[str]:
     """Return the tables of the page."""
+    frame = pl.read_csv(HERE / "series.csv")
     some = {"gaps": "missing 30 %, length 8"}
     return [
         table(frame, "error", "method", "trusted", **some),
@@ -114,6 +115,5 @@ def draw_panel(axes: Axes, frame: pl.DataFrame, kinds: list[str]) -> None:
 
 
 if __name__ in ("__main__", "<run_path>"):
-    errors = pl.read_csv(HERE / "series.csv")
-    draw(errors)
-    print(*tables(errors), sep="\n\n")
+    draw(pl.read_csv(HERE / "series.csv"))
+    print(*tables(), sep="\n\n")

@@ -144,8 +144,9 @@ def rates_table(frame: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def tables(frame: pl.DataFrame) -> list[str]:
+def tables(file: Path = STORED) -> list[str]:
     """Return all tables: with chosen step sizes, with a common one, and which were chosen."""
+    frame = read_runs(file)
     chosen, common = frame.filter("chosen"), frame.filter(rate=COMMON)
     return [
         *(table(chosen, measure, title) for measure, title in MEASURES.items()),
@@ -219,6 +220,5 @@ def _draw_returns(axes: Axes, runs: pl.DataFrame) -> None:
 
 
 if __name__ in ("__main__", "<run_path>"):
-    runs = read_runs()
-    draw(runs)
-    print("\n\n".join(tables(runs)))
+    draw(read_runs())
+    print("\n\n".join(tables()))

@@ -8,6 +8,7 @@ import torch
 
 import preftd
 from preftd import Experience, InputError, LinearLearner, tasks
+from preftd.learners import ActorCriticLearner, StepSizePair
 from preftd.rules import RULES
 
 CORRIDOR = tasks.make("corridor", length=3)
@@ -41,6 +42,11 @@ def test_lambda_is_given_as_beta() -> None:
         learner.update([1.0, 0.0, 0.0], 1.0, None, discount=0.0, lambda_=0.5)
     with pytest.raises(InputError, match="learn does not take lambda_"):
         learner.learn(CORRIDOR.sampler(0).episodes(1), lambda_=0.5)
+    agent = ActorCriticLearner(2, 2, RULES["ptd"](1.0), StepSizePair(actor=0.1, critic=0.1))
+    with pytest.raises(InputError, match="update does not take lambda_: give beta, which is 1 − λ"):
+        agent.update([1.0, 0.0], 0, 1.0, [0.0, 1.0], discount=0.0, lambda_=0.5)
+    with pytest.raises(InputError, match="beta is None: give a number"):
+        agent.update([1.0, 0.0], 0, 1.0, [0.0, 1.0], discount=0.0)
     with pytest.raises(TypeError, match="unexpected keyword argument 'gamma'"):
         learner.update([1.0, 0.0, 0.0], 1.0, None, discount=0.0, beta=1.0, gamma=0.5)
 

@@ -12,6 +12,7 @@ from made_runs import PAPER, frame, run, study
 from preftd import InputError
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import Results
+from preftd._src.paper.figures import VIEWS, draw_views
 from preftd._src.report.figures.lines import HOLLOW
 from preftd._src.style import LOOKS
 from report.test_figure_texts import CASES, PAPERS, ticks
@@ -228,6 +229,23 @@ def test_a_point_of_which_some_runs_diverged_is_hollow_and_the_mean_of_the_other
     points = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
     assert [np.asarray(line.get_xydata()).tolist() for line in points] == [[[1.0, 1.5]]]
     assert any(HOLLOW in " ".join(text.split()) for text in written(figure))
+
+
+def test_a_point_along_a_number_is_hollow_if_some_of_its_runs_diverged() -> None:
+    """In figures of a study, and of the views of the paper's linear learners."""
+    rows = [
+        run(seed, [error], task=f"noise {at}", learner=view, stage=stage, diverged=error == inf)
+        for view in VIEWS
+        for at, last in ((1, 3.0), (2, inf if view == "held" else 3.0), (3, 3.0))
+        for seed, stage, error in ((0, "search", 1.0), (1, "report", 2.0), (2, "report", last))
+    ]
+    results = Results(frame(rows), Score())
+    numbers = {f"noise {at}": at for at in (1, 2, 3)}
+    for figure in (drawn("along", results), draw_views({"": results}, numbers, "noise", 0.95)):
+        lines = [line for axes in figure.axes for line in axes.lines]
+        points = [line for line in lines if line.get_markerfacecolor() == "white"]
+        assert [np.asarray(line.get_xydata()).tolist() for line in points] == [[[2.0, 2.0]]]
+        assert any(HOLLOW in " ".join(text.split()) for text in written(figure))
 
 
 def test_figures_without_reported_runs_are_refused() -> None:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -116,14 +115,7 @@ def diagnose(
     rules = [make(problem.interest) for make in RULES.values()]
     found = compare(problem.process, problem.features, rules, problem.beta)
     print_line(f"{file}: states: {problem.process.states}, features: {problem.features.size}\n")
-    table, *reasons = report(found).split("\n\n")
-    print_line("\n\n".join([table, *map(_wrapped, reasons)]))
-
-
-def _wrapped(reason: str) -> str:
-    """A reason and its remedies, in lines of 80 characters."""
-    lines = (fill(line, 80, subsequent_indent="    ") for line in reason.splitlines())
-    return "\n".join(lines)
+    print_line(report(found))
 
 
 @app.command("list")

@@ -7,7 +7,6 @@ import typer
 
 from preftd._src.options import Address, Executor, ExecutorName, Mixed, Workers, executor_maker
 from preftd._src.terminal import print_line
-from preftd.failures import InputError
 
 COLUMNS = (
     *("reward", "discount", "episode", "order", "terminated", "truncated", "preference"),
@@ -17,9 +16,14 @@ COLUMNS = (
 """Options that are parameters of `LogColumns` with the same name."""
 
 
+def option(text: str, metavar: str | None = None) -> Any:
+    """Return an option with its help."""
+    return typer.Option(metavar=metavar, help=text)
+
+
 def column(text: str) -> Any:
     """Return an option that names a column."""
-    return typer.Option(metavar="COLUMN", help=text)
+    return option(text, "COLUMN")
 
 
 def several(text: str) -> Any:
@@ -35,76 +39,67 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
             help="A Parquet or CSV file, a folder of them, or the folder of a Minari data set.",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for predictions, weights and the summary.")],
-    columns: Annotated[
-        Path | None, typer.Option(metavar="FILE.toml", help="A file that names the columns.")
-    ] = None,
+    out: Annotated[Path, option("Folder for predictions, weights and the summary.")],
+    columns: Annotated[Path | None, option("A file that names the columns.", "FILE.toml")] = None,
     feature: Annotated[list[str] | None, several("A column of numbers.")] = None,
     category: Annotated[list[str] | None, several("A column of text or whole numbers.")] = None,
     reward: Annotated[list[str] | None, several("Reward column.")] = None,
     discount: Annotated[
         list[str] | None,
-        typer.Option(metavar="γ", help="A number, which may be repeated, or a column."),
+        option("A number, which may be repeated, or a column.", "γ"),
     ] = None,
     episode: Annotated[str | None, column("Episode ID column.")] = None,
     order: Annotated[str | None, column("Column that increases within an episode.")] = None,
     time: Annotated[str | None, column("Time column: γ then discounts one unit of time.")] = None,
     time_unit: Annotated[
         str | None,
-        typer.Option(metavar="UNIT", help="Such as 1s, 5m or 1h; a number if times are numbers."),
+        option("Such as 1s, 5m or 1h; a number if times are numbers.", "UNIT"),
     ] = None,
     terminated: Annotated[str | None, column("Whether the episode ended here.")] = None,
     truncated: Annotated[str | None, column("Whether recording stopped here.")] = None,
     preference: Annotated[
         str | None,
-        typer.Option(
-            metavar="β",
-            help="A column, a number, missing, missing:COLUMN,COLUMN:ROWS, age:ROWS, or learned.",
+        option(
+            "A column, a number, missing, missing:COLUMN,COLUMN:ROWS, age:ROWS, or learned.", "β"
         ),
     ] = None,
     rho: Annotated[str | None, column("Importance ratios, if off-policy.")] = None,
     behaviour: Annotated[str | None, column("Probability of the action that was taken.")] = None,
     target: Annotated[str | None, column("Its probability under the target policy.")] = None,
-    clip: Annotated[
-        float | None, typer.Option(help="Clip importance ratios at this value.")
-    ] = None,
+    clip: Annotated[float | None, option("Clip importance ratios at this value.")] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(
-            help="polynomial:DEGREE, fourier:ORDER or tiles:TILES:TILINGS of all numbers."
-        ),
+        option("polynomial:DEGREE, fourier:ORDER or tiles:TILES:TILINGS of all numbers."),
     ] = None,
     fill: Annotated[
-        str | None, typer.Option(help="How missing values are filled: last, mean or zero.")
+        str | None, option("How missing values are filled: last, mean or zero.")
     ] = None,
     reward_is: Annotated[
         str | None,
-        typer.Option(help="Whether a row's reward came after its observation, or with it."),
+        option("Whether a row's reward came after its observation, or with it."),
     ] = None,
     missing_reward: Annotated[
-        str | None, typer.Option(help="Refuse rows without a reward, or cut the episode there.")
+        str | None, option("Refuse rows without a reward, or cut the episode there.")
     ] = None,
     null: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="VALUE", help="Text of missing values in CSV, such as NA. May be repeated."
-        ),
+        option("Text of missing values in CSV, such as NA or -999. May be repeated.", "VALUE"),
     ] = None,
     rule: Annotated[
         list[str] | None,
-        typer.Option(
-            help="mean, last, ridge, ridge_flags, ridge_trusted, td0, td, etd or ptd. May be "
+        option(
+            "mean, last, ridge, ridge_flags, ridge_trusted, td0, td, etd or ptd. May be "
             "repeated (default: all)."
         ),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
-            help="In addition to least squares: linear, linear:STEP_SIZE, network, network:UNITS "
+        option(
+            "In addition to least squares: linear, linear:STEP_SIZE, network, network:UNITS "
             "or boosting. May be repeated."
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Number of folds that are held out in turn.")] = 5,
+    folds: Annotated[int, option("Number of folds that are held out in turn.")] = 5,
     walk_forward: Annotated[
         bool,
         typer.Option(
@@ -114,21 +109,17 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
     ] = False,
     test_after: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Predict only later rows, from earlier ones."),
+        option("Predict only later rows, from earlier ones.", "TIME"),
     ] = None,
     block: Annotated[
-        int | None, typer.Option(help="Cut longer episodes into blocks of this many rows.")
+        int | None, option("Cut longer episodes into blocks of this many rows.")
     ] = None,
     regularisation: Annotated[
         float | None,
-        typer.Option(
-            help="ε in (A + ε I) w = b (default: chosen for each method on its training data)."
-        ),
+        option("ε in (A + ε I) w = b (default: chosen for each method on its training data)."),
     ] = None,
-    predictions: Annotated[
-        bool, typer.Option(help="Write a prediction for each row of the log.")
-    ] = True,
-    report: Annotated[bool, typer.Option(help="Write report.html, a page to look at.")] = True,
+    predictions: Annotated[bool, option("Write a prediction for each row of the log.")] = True,
+    report: Annotated[bool, option("Write report.html, a page to look at.")] = True,
     workers: Workers = None,
     executor: Executor = ExecutorName.LOCAL,
     address: Address = None,
@@ -151,8 +142,6 @@ def fit(  # noqa: PLR0913, PLR0917  (the columns that a log may have)
         name: typed[name] for name in COLUMNS
     }
     given = {name: value for name, value in named.items() if value is not None}
-    if rule == []:
-        raise InputError("no rule is given: leave out --rule for all of them.")
     maker = executor_maker(executor, workers, address, mixed)
     settings: dict[str, Any] = {
         "folds": folds, "block": block, "regularisation": regularisation,

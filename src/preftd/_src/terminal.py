@@ -1,6 +1,7 @@
 """Text for people, on a terminal or elsewhere, with control characters escaped."""
 
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -31,28 +32,66 @@ def _is_harmless(character: str) -> bool:
     )  # Zs: spaces of other widths
 
 
+def width_of(stream: TextIO | None) -> int:
+    """Return the columns of a terminal, or COLUMNS; files and pipes have no limit."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    if stream is None or not stream.isatty():
+        return sys.maxsize
+    return os.get_terminal_size(stream.fileno()).columns
+
+
 def print_line(text: str, stream: TextIO | None = None) -> None:
-    """Print one or more lines at once to a stream (default: standard output)."""
+    """Print one or more lines at once to a stream (default: standard output).
+
+    Lines that are wider than a terminal continue below the text that follows their name.
+    """
     into = stream or sys.stdout
-    into.write(f"{printable(text)}\n")  # at once, as another thread may have something to say
+    width = width_of(into)
+    lines = "\n".join(_wrapped(line, width) for line in printable(text).split("\n"))
+    into.write(f"{lines}\n")  # at once, as another thread may have something to say
     into.flush()
 
 
-def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
+def _wrapped(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    name = re.match(r" *\S+( \S+)*  +", line)
+    below = " " * (name.end() if name and name.end() < width / 2 else 4)
+    return "\n".join(
+        wrap(line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
+    )
+
+
+def aligned(rows: Sequence[Sequence[str]], gap: str = "  ", width: int | None = None) -> list[str]:
     """Return the lines of a table, whose first row is its head.
+
+    If it is wider than `width` (default: that of the terminal), the first column becomes lines
+    above the rows that share its text.
 
     Examples
     --------
     >>> aligned([("task", "steps"), ("corridor", "7")])
     ['task      steps', '--------  -----', 'corridor  7']
+    >>> aligned([("task", "steps"), ("corridor", "7")], width=10)
+    ['  steps', '  -----', 'corridor', '  7']
 
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    head, *below = rows
-    return [
+    lines = [
         gap.join(part.ljust(width) for part, width in zip(row, widths, strict=True)).rstrip()
-        for row in (head, ["-" * width for width in widths], *below)
+        for row in (rows[0], ["-" * width for width in widths], *rows[1:])
     ]
+    most = width_of(sys.stdout) if width is None else width
+    if max(map(len, lines)) <= most or len(widths) < 2:
+        return lines
+    head, line, *below = aligned([row[1:] for row in rows], gap, sys.maxsize)
+    found, above = [f"{gap}{head}", f"{gap}{line}"], ""
+    for row, own in zip(rows[1:], below, strict=True):
+        found += [f"{gap}{own}"] if row[0] == above else [row[0], f"{gap}{own}"]
+        above = row[0]
+    return found
 
 
 def hanging(name: str, text: str, indent: int) -> str:

@@ -336,7 +336,7 @@ class Layout:
         self.ordered, at = tuple(shape[k] for k in order), order.index(axis)
         before, after = math.prod(self.ordered[:at]), math.prod(self.ordered[at + 1 :])
         self.time_is_last = after == 1
-        """Whether the kernels by streams are to be used, not those by rows."""
+        """Whether to use the kernels by streams rather than those by rows."""
         self.inner = (before, shape[axis]) if self.time_is_last else (before, shape[axis], after)
         """The shape in which the kernels see all entries."""
         self.row = (1,) * (len(self.inner) - 1) + self.inner[-1:]

@@ -422,19 +422,10 @@ class LogColumns:
     @property
     def of_steps(self) -> tuple[str, ...]:
         """All columns but features and categories, each once."""
-        own = [
-            self.episode,
-            self.order,
-            self.time,
-            self.terminated,
-            self.truncated,
-            *self.reward,
-            self.rho,
-        ]
-        own += [self.discount] if isinstance(self.discount, str) else []
-        own += [self.preference.name] if isinstance(self.preference, Column) else []
-        own += [self.behaviour, self.target if isinstance(self.target, str) else None]
-        return tuple(dict.fromkeys(name for name in own if name is not None))
+        trust = self.preference
+        own = [*(getattr(self, field) for field in NAMED), *self.reward, self.discount]
+        own += [trust.name] if isinstance(trust, Column) else []
+        return tuple(dict.fromkeys(name for name in own if isinstance(name, str)))
 
     @property
     def all(self) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def part_sums(settings: Settings, part: LogPart) -> dict[str, NDArray[Any]]:
         sums = np.array([adder.sums() for adder in adders])
         sums = sums.reshape(len(adders), -1, folds, size, size + cumulants)
         none = np.zeros((0, 1, folds, 1, 1))
-        products = np.array([one.sums() for one in moments]) if moments else none
+        products = np.array([one.sums for one in moments]) if moments else none
     _check_finite(settings, sums, products)
     return {
         "sums": sums,

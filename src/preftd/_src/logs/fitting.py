@@ -77,12 +77,17 @@ from preftd._src.files import (
 from preftd._src.learners.least_squares.learner import check_regularisation
 from preftd._src.logs import parts as parts_module
 from preftd._src.logs.arms import ARMS, BOOSTING, arms_of, log_names, online_arms, questions_of
-from preftd._src.logs.boosting import BoostedFold, check_rows
 from preftd._src.logs.columns import FILLS, LogColumns
 from preftd._src.logs.first_pass import add_up, part_sums
 from preftd._src.logs.grouping import grouped
 from preftd._src.logs.look import check_types, look
-from preftd._src.logs.online import OnlineFold, OnlineValues, with_signal
+from preftd._src.logs.online import (
+    BoostedFold,
+    OnlineFold,
+    OnlineValues,
+    check_boosted,
+    with_signal,
+)
 from preftd._src.logs.part_files import (
     PREDICTIONS,
     PartFiles,
@@ -316,6 +321,15 @@ class Passes:
         check_ends(total, asked, arms, self.settings.split, constant)
         return total, solve(self.settings, total)
 
+    def _of_folds(
+        self, title: str, key: str, make: Callable[[int], Any], more: Sequence[int] = ()
+    ) -> list[dict[str, Any]]:
+        """The results for each fold that is tested, and for more, each learned from all parts."""
+        folds = [*range(self.settings.split.tested, self.settings.split.folds), *more]
+        rows = self.settings.table.rows
+        work = [PartWork(f"{key}-{fold}", rows, make(fold).learned) for fold in folds]
+        return self.files.compute(title, work)
+
     def online(self, solution: Solution) -> tuple[OnlineValues, ...]:
         """The results of other methods than least squares, without each fold, and of all rows."""
         settings, plan, found = self.settings, self.plan, list[OnlineValues]()
@@ -323,15 +337,8 @@ class Passes:
         for arm in settings.arms:
             if arm.method is None:
                 continue
-            work = [
-                PartWork(
-                    f"{key}-{arm.key}-{fold}",
-                    settings.table.rows,
-                    OnlineFold(settings, plan, arm, arm.method, solution.mean, fold).learned,
-                )
-                for fold in [*range(settings.split.tested, settings.split.folds), -1]
-            ]
-            states = self.files.compute(arm.label, work)
+            fold = partial(OnlineFold, settings, plan, arm, arm.method, solution.mean)
+            states = self._of_folds(arm.label, f"{key}-{arm.key}", fold, [-1])
             none: tuple[dict[str, Any], ...] = ({},) * settings.split.tested
             found.append(OnlineValues(arm.key, arm.method, (*none, *states)))
         return tuple(found)
@@ -341,18 +348,10 @@ class Passes:
         settings, plan = self.settings, self.plan
         if all(arm.key != BOOSTING for arm in settings.arms):
             return None
-        check_rows(settings.table.rows)
-        key, folds = self._key(BOOSTING), settings.split.folds
-        work = [
-            PartWork(
-                f"{key}-{fold}",
-                settings.table.rows,
-                BoostedFold(settings, plan, solution.mean, fold).predicted,
-            )
-            for fold in range(settings.split.tested, folds)
-        ]
+        check_boosted(settings.table.rows)
+        fold = partial(BoostedFold, settings, plan, solution.mean)
         found = np.full((settings.table.rows, solution.mean.size), np.nan)
-        for one in self.files.compute("gradient boosting", work):
+        for one in self._of_folds("gradient boosting", self._key(BOOSTING), fold):
             found[one["rows"]] = one["values"]
         return found
 

@@ -43,6 +43,9 @@ FEWEST = 1 << 10
 MOST_LEVELS = 1000
 BACK = 4096
 """Rows that are read at first to find the last readings before a row; then twice as many."""
+REPEATS, VARIETY, FAR, FAR_NINES = 3, 20, 2.0, 1.0
+"""A reading seems to mark missing ones if it comes REPEATS times, the others have VARIETY different
+values, and it is FAR times their range away from them, or FAR_NINES times if it is −99, 999, …."""
 VANISHED = 1100
 """Number of half-lives after which β underflows to 0."""
 
@@ -71,7 +74,47 @@ def look(
     box = (np.array(ends).reshape(-1, 2).T - centre) / scale
     encoding = Encoding(columns, centre, scale, mean, found.levels(), box, found.gaps())
     carried = _carried_into_parts(table, encoding, plan)
-    return Settings(table, encoding, arms, plan.split, carried, regularisation)
+    notes = tuple(
+        f"{name!r} is {value:g} in {share:.2g}% of its readings with β > 0, far from all others "
+        f"({low:g} to {high:g}): if it marks missing readings, make it null (in CSV by "
+        f"--null {value:g}) and use --preference missing, or let β be 0 there."
+        for name, column in zip(columns.features, finite, strict=True)
+        for value, share, low, high in marks_in(column)
+    )
+    return Settings(table, encoding, arms, plan.split, carried, regularisation, notes)
+
+
+def marks_in(readings: Vector) -> Iterator[tuple[float, float, float, float]]:
+    """Yield readings that seem to mark missing ones: they repeat, far from all others.
+
+    Each comes with its share in per cent, and the least and the largest of the others. Zero is
+    never one, as many columns are 0 now and then.
+
+    Examples
+    --------
+    >>> speed = np.linspace(10, 19, 48)
+    >>> list(marks_in(np.append(speed, [-999.0, -999.0])))
+    []
+    >>> list(marks_in(np.append(speed[:47], [-999.0, -999.0, -999.0])))[0][:2]
+    (-999.0, 6.0)
+
+    """
+    left = readings
+    while left.size > REPEATS:
+        for value in (left.min(), left.max()):
+            others = left[left != value]
+            if value == 0 or left.size - others.size < REPEATS or others.size < VARIETY:
+                continue
+            low, high = float(others.min()), float(others.max())
+            nines = set(f"{abs(value):g}") == {"9"}
+            away = min(abs(value - low), abs(value - high))
+            far = away > (FAR_NINES if nines else FAR) * (high - low)
+            if far and np.unique(others).size >= VARIETY:
+                yield float(value), 100 * (left.size - others.size) / readings.size, low, high
+                left = others
+                break
+        else:
+            return
 
 
 def check_types(table: LogTable, columns: LogColumns) -> None:

@@ -143,7 +143,8 @@ class Moments:
         self._size, cumulants = settings.encoding.size, len(settings.columns.reward)
         self._wide = self._size + len(extras.names)
         self._width = self._wide + cumulants + 1
-        self._sums = np.zeros((1 + rest, settings.split.folds, self._width, self._width))
+        self.sums = np.zeros((1 + rest, settings.split.folds, self._width, self._width))
+        """Those of each fold, shape (1 or 2, folds, width, width)."""
 
     def add(
         self, at: slice, features: Dense, more: Dense, beta: Vector, realised: Training
@@ -161,7 +162,7 @@ class Moments:
         z[:, : self._size], z[:, self._size : self._wide] = features[:rows], more[:rows]
         z[:, self._wide :] = realised.returns[at]
         known, fold = realised.known[at], realised.fold[at]
-        for sums, weight in zip(self._sums, (beta[:rows], 1.0 - beta[:rows]), strict=False):
+        for sums, weight in zip(self.sums, (beta[:rows], 1.0 - beta[:rows]), strict=False):
             chosen = np.flatnonzero(known & (weight > 0.0))
             order = chosen[np.argsort(fold[chosen], kind="stable")]
             own, w = z[order], weight[order, None]
@@ -171,7 +172,3 @@ class Moments:
                 some = slice(edges[f], edges[f + 1])
                 with np.errstate(over="ignore", invalid="ignore"):
                     sums[f] += own[some].T @ scaled[some]
-
-    def sums(self) -> NDArray[np.float64]:
-        """Σ β z zᵀ and Σ (1 − β) z zᵀ of each fold, shape (1 or 2, folds, width, width)."""
-        return self._sums

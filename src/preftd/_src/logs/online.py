@@ -1,9 +1,9 @@
-"""Methods that pass over a log once, in order: learners in the held view, and signals that give β.
+"""Methods other than least squares: learners in the held view, boosting, and signals that give β.
 
-There is a learner for each fold, which leaves out its units, and one for the whole log. Several
-step sizes learn together; the one with the least error of its predictions on its training rows is
-chosen, so that held-out rows do not affect the choice. Rewards are divided by the root mean square
-of these rows' returns.
+There is a learner for each fold, which leaves out its units, and one for the whole log; each passes
+over the log once, in order. Several step sizes learn together; the one with the least error of its
+predictions on its training rows is chosen, so that held-out rows do not affect the choice. Rewards
+are divided by the root mean square of these rows' returns.
 
 A signal has a memory, so parts cannot be computed independently: β of all rows is computed first.
 """
@@ -24,9 +24,18 @@ from preftd._src.arrays import Dense, InputError, Vector
 from preftd._src.files import write_whole
 from preftd._src.learners.network.layers import Parameters
 from preftd._src.learners.transition import DivergedError
-from preftd._src.logs.arms import Arm, OnlineMethod
+from preftd._src.logs.arms import ARMS, Arm, OnlineMethod
 from preftd._src.logs.look import look
-from preftd._src.logs.parts import LogPart, LogPlan, PartSteps, Settings, read_part, read_steps
+from preftd._src.logs.moments import extras_of, past_of
+from preftd._src.logs.parts import (
+    LogPart,
+    LogPlan,
+    PartSteps,
+    Settings,
+    chunks,
+    read_part,
+    read_steps,
+)
 from preftd._src.logs.returns import Realised, all_training_returns
 from preftd._src.logs.scores import linear_values, row_products
 from preftd.experience import Experience
@@ -35,6 +44,8 @@ from preftd.rules import PTD
 
 BETA = "preftd-beta.parquet"
 """The file with β of all rows in the folder of parts."""
+MOST_BOOSTED = 4_000_000
+"""A longer log is refused, since its rows would not fit into memory."""
 
 
 class LogStream(NamedTuple):
@@ -179,6 +190,66 @@ def _error(learner: Any, features: Dense, goal: Vector, scale: float) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(((scale * learner.predict(features) - goal) ** 2).sum())
     return total if np.isfinite(total) else np.inf
+
+
+class BoostedFold(NamedTuple):
+    """Gradient boosting on realised returns, by scikit-learn: predicts a fold, and is not stored.
+
+    It learns from the same rows as ridge regression with flags: features, what is missing, and
+    1 − β. All of them are in memory at once.
+    """
+
+    settings: Settings
+    plan: LogPlan
+    mean: Vector
+    fold: int
+
+    def learned(self) -> dict[str, NDArray[Any]]:
+        """Return the rows of the fold, and their predictions, shape (rows, questions)."""
+        try:
+            from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415  (an extra)
+        except ModuleNotFoundError:
+            raise InputError(
+                "scikit-learn is not installed: install the extra, as in pip install "
+                "preftd[scikit-learn]."
+            ) from None
+        z, goal, known, fold = self._rows()
+        rows = np.flatnonzero(fold == self.fold)
+        found = np.empty((len(rows), self.mean.size))
+        for q in range(self.mean.size):
+            used = known[:, q]
+            found[:, q] = self.mean[q]
+            if used.sum() > 1:
+                # Rows that would be held out to stop early are neighbours of those that are not.
+                model = HistGradientBoostingRegressor(early_stopping=False, random_state=0)
+                found[:, q] = model.fit(z[used], goal[used, q]).predict(z[rows])
+        return {"rows": rows, "values": found}
+
+    def _rows(self) -> tuple[Dense, Dense, NDArray[np.bool_], NDArray[np.int64]]:
+        """Features and flags of all rows, their targets, and their folds."""
+        settings, found = self.settings, list[tuple[Any, ...]]()
+        extras = extras_of(settings.encoding, (ARMS["ridge_flags"],))
+        for part in self.plan.parts:
+            steps = read_steps(settings, part)
+            realised = all_training_returns(settings, part, steps, self.mean, self.fold)
+            past, z = past_of(settings.columns, extras, steps), list[Dense]()
+            for chunk in chunks(settings, part, steps):
+                more = extras.of_rows(chunk.inputs, settings.columns, chunk.beta, past[chunk.which])
+                for piece in chunk.pieces:
+                    z.append(np.concatenate([piece.features, more[chunk.rows_of(piece)]], axis=1))
+            own = np.concatenate(z)[: steps.own]
+            found.append((own, realised.returns, realised.known, steps.fold[: steps.own]))
+        z_all, goal, known, fold = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        return z_all, goal, known, fold
+
+
+def check_boosted(rows: int) -> None:
+    """Refuse a log that is too long to be held in memory."""
+    if rows > MOST_BOOSTED:
+        raise InputError(
+            f"boosting holds all rows in memory, and there are {rows:,}: leave it out, or give a "
+            f"log of at most {MOST_BOOSTED:,} rows."
+        )
 
 
 class OnlineValues(NamedTuple):

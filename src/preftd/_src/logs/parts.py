@@ -22,7 +22,7 @@ from preftd._src.logs.arms import Arm
 from preftd._src.logs.clock import elapsed
 from preftd._src.logs.columns import Column, LogColumns
 from preftd._src.logs.encoding import Encoding, Gatherer, Rows, is_there, numbers_of
-from preftd._src.logs.splits import FEW, Pieces, Split, split_log
+from preftd._src.logs.splits import FEW, Pieces, Split, Whole, split_log
 from preftd._src.logs.table import LogTable, in_one_piece
 
 PART = 1 << 20
@@ -37,7 +37,6 @@ SHORTEST = 8
 """The fewest rows of these blocks."""
 
 Flags = NDArray[np.bool_]
-Whole = NDArray[np.int64]
 
 
 class LogPart(NamedTuple):
@@ -177,18 +176,6 @@ def _episode_starts(table: LogTable, columns: LogColumns) -> tuple[Whole, int]:
     return np.concatenate(found), missing
 
 
-def episode_starts(columns: LogColumns, rows: pl.DataFrame) -> Flags:
-    """Return whether an episode begins with each row, as far as there are columns that say so."""
-    begins = _other_ids(columns, rows)
-    for name in (columns.terminated, columns.truncated):
-        if name in rows.columns:
-            begins[1:] |= rows[name].cast(pl.Float64).fill_null(0.0).to_numpy()[:-1] != 0
-    if columns.missing_reward == "cut" and set(columns.reward) <= set(rows.columns):
-        cuts = _unpaid(columns, rows)
-        begins |= cuts if columns.reward_is == "with" else np.append(False, cuts)[:-1]
-    return begins
-
-
 def _other_ids(columns: LogColumns, rows: pl.DataFrame) -> Flags:
     """Whether each row has another episode ID than the previous row; the first has."""
     other = np.zeros(rows.height, np.bool_)
@@ -209,10 +196,13 @@ def _checked_starts(rows: _CheckedRows, columns: LogColumns) -> Flags:
     """Whether an episode begins with each row; order must increase in an episode."""
     if columns.episode is not None:
         rows.column(columns.episode)
+    starts = _other_ids(columns, rows.frame)
     for name in (columns.terminated, columns.truncated):
         if name is not None:
-            rows.flags(name)
-    starts = episode_starts(columns, rows.frame)
+            starts[1:] |= rows.flags(name)[:-1]
+    if columns.missing_reward == "cut":
+        cuts = _unpaid(columns, rows.frame)
+        starts |= cuts if columns.reward_is == "with" else np.append(False, cuts)[:-1]
     if columns.order is not None:
         order = rows.column(columns.order)
         rows.refuse_steps_back("order", order, (order <= order.shift())[1:], starts)
@@ -497,6 +487,8 @@ class Settings(NamedTuple):
     """The state before each part, for `Gatherer`."""
     regularisation: float | None = None
     """ε of all arms; each has its own if it is not given."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what a look at the log has found."""
 
     @property
     def columns(self) -> LogColumns:

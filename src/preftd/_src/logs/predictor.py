@@ -27,8 +27,9 @@ from preftd._src.logs.encoding import (
     numbers_of,
 )
 from preftd._src.logs.moments import Extras
-from preftd._src.logs.parts import Flags, Whole, told
+from preftd._src.logs.parts import Flags, told
 from preftd._src.logs.source import as_frame
+from preftd._src.logs.splits import Whole
 from preftd._src.names import nearest
 
 MOST = 100_000

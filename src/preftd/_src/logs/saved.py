@@ -218,7 +218,7 @@ def load(folder: Path | str) -> LogEvaluation:
         return _checked(place, columns, summary, read_npz(place / "weights.npz"))
     except ValueError as error:
         raise InputError(
-            f"{place} holds files that are not whole ({short(error)}): fit the log again."
+            f"{place} holds damaged files ({short(error)}): fit the log again."
         ) from None
 
 

@@ -26,8 +26,8 @@ from preftd.rules import RULES
 NUMBER = float | None
 LEAST_SQUARES = "least squares"
 DIFFERENT, SELECTED = 0.2, 0.05
-"""Rows with an error are a selected group if the mean of a feature differs by so many standard
-deviations from that of other rows, or the mean of β by so much, and these are so large a share."""
+"""Rows with an error are a selected group if the mean of a feature differs from that of other rows
+by DIFFERENT standard deviations, or the mean of β by SELECTED, and other rows are that share."""
 LARGEST = 1 << 62
 """Whole numbers are less than that."""
 
@@ -221,6 +221,7 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
             f"Rows with the same {columns.episode!r} are not together: they were sorted by "
             f"{columns.episode!r} and {columns.time or columns.order!r}."
         )
+    notes += settings.notes
     if log["final_rows"]:
         notes.append(
             f"Episodes that end without termination: {log['final_rows']:,}. The last row of each "

@@ -58,7 +58,7 @@ class LogTable:
     beta : Path, optional
         A file with β of all rows, if that was computed beforehand.
     origin : Origin, optional
-        The log, if the rows have another order in it; it is what messages speak of.
+        The log, if its rows have another order: messages name its rows.
 
     """
 

@@ -1,4 +1,4 @@
-"""The verdict in words: what to use where readings are good, what inside gaps, and what for.
+"""The verdict in words: what to use where readings are good, what inside gaps, and what it gains.
 
 The arm with the least held-out error is the best; inside gaps, that may be one that holds the last
 trusted prediction. If the paired interval of another arm's error, as a share of the best one's,
@@ -126,9 +126,9 @@ def ends(row: Mapping[str, Any], name: str) -> str:
     return "" if None in both else f" ({' to '.join(number_text(x) for x in both)})"
 
 
-def listed(names: Sequence[str], word: str = "and") -> str:
+def listed(names: Sequence[str], word: str = "and", comma: str = "; ") -> str:
     """Return names as a sentence has them."""
-    return names[0] if len(names) == 1 else f"{'; '.join(names[:-1])} {word} {names[-1]}"
+    return names[0] if len(names) == 1 else f"{comma.join(names[:-1])} {word} {names[-1]}"
 
 
 def started(text: str) -> str:

@@ -39,6 +39,7 @@ from preftd._src.report.figures.lines import (
     attach,
     cross_rows,
     draw_crosses,
+    draw_partly_diverged,
     drawable,
     height_of,
     label_ends,
@@ -305,14 +306,16 @@ def draw_views(
     draw = partial(_draw, ticks=sorted(numbers.values()), across=across, results=first)
     how = Drawing(("number", across), _needed_for_views, draw, wide=COLUMN)
     seeds, chosen = seeds_with(first.reported, level, "bars"), step_size_note(first)
-    told = f"{seeds}. {chosen} Errors are averaged over all episodes. {note}".strip()
-    return draw_rows(drawn, how, told)
+    hollow = HOLLOW if any(row.reported["diverged"].any() for row in rows.values()) else ""
+    told = [f"{seeds}. {chosen} Errors are averaged over all episodes.", note, hollow]
+    return draw_rows(drawn, how, " ".join(filter(None, told)))
 
 
 def _panels(results: Results, numbers: Mapping[str, int], level: float) -> list[Panel]:
     """Panels by rule; views are drawn one over the other, as some have the same errors."""
     number = pl.col("task").replace_strict(numbers, return_dtype=pl.Int64).alias("number")
-    found = with_diverged(results, results.bars(level)).with_columns(number)
+    reported = with_rest(results.bars(level), results.reported)
+    found = with_diverged(results, reported).with_columns(number)
     lines = {
         rule: [Line(view, look_of(rule), found.filter(rule=rule, learner=view)) for view in VIEWS]
         for rule in results.runs["rule"].unique(maintain_order=True)
@@ -351,6 +354,7 @@ def _draw(
         )
         band = Band(*rows.select("number", "centre", "low", "high").cast(pl.Float64).to_numpy().T)
         attach(drawn, Shown(line.label, panel.title, band, across, step_sizes_of(rows)))
+        draw_partly_diverged(axes, line, "number", results.score)
         reaches = ticks[-1] in rows["number"]
         end = height_of(axes, centre[-1]) if rows.height else np.nan
         labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))

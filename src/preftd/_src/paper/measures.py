@@ -75,7 +75,7 @@ def decades_to_failure(runs: pl.DataFrame, of_zero: float) -> Sample:
 
 
 def failing_from(runs: pl.DataFrame, of_zero: float | Vector = np.inf) -> Sample:
-    """The least step size, from its best on, with which a seed diverges or does worse than 0.
+    """The smallest step size above the best one with which a seed diverges or is worse than 0.
 
     Infinite if it does so at none of the step sizes that were tried.
 

@@ -18,7 +18,7 @@ from preftd._src.style import number_text
 from preftd._src.terminal import aligned
 
 HEAD = ("claim", "effect", "interval", "claimed", "verdict")
-WIDTH, INDENT = 100, "  "
+WIDTH, INDENT = 80, "  "
 HARDLY = f"by less than {100 * NEGLIGIBLE:g} %"
 LEGEND = (
     "Intervals are Student's over seeds, paired by seed. All cases of a claim hold together with "

@@ -15,7 +15,7 @@ from preftd._src.logs.arms import log_names
 from preftd._src.logs.columns import Age, Missing, as_trust
 from preftd._src.logs.part_files import PREDICTIONS
 from preftd._src.logs.saved import PAGE, LogEvaluation, load
-from preftd._src.logs.verdict import split_text, verdict
+from preftd._src.logs.verdict import listed, split_text, verdict
 from preftd._src.report.log_figures import (
     ROWS,
     calibration_figure,
@@ -175,11 +175,11 @@ def told_trust(text: str, counted: str = "row") -> str:
         return "learned from the observations"
     trust = as_trust(text)
     if isinstance(trust, Missing):
-        what = _and(list(trust.features), "or") if trust.features else "a feature"
+        what = listed(trust.features, "or", ", ") if trust.features else "a feature"
         longer = f" for more than {_counted(trust.limit, counted)}" if trust.limit else ""
         return f"0 where {what} is missing{longer}, otherwise 1"
     if isinstance(trust, Age):
-        what = _and(list(trust.features), "or") if trust.features else "any feature"
+        what = listed(trust.features, "or", ", ") if trust.features else "any feature"
         halves = number_text(trust.half_life)
         return f"halves with each {halves} {counted}s since {what} was last read"
     if isinstance(trust, float):
@@ -286,7 +286,9 @@ def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     if not found:
         return None
     own = {
-        (f["question"], f["arm"]): f for f in found if f'fill = "{f["fill"]}"' in _lines(summary)
+        (f["question"], f["arm"]): f
+        for f in found
+        if f'fill = "{f["fill"]}"' in summary["columns"].splitlines()
     }
     labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
     rows = []
@@ -297,10 +299,6 @@ def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
         rows.append([*map(PageCell, texts), PageCell(share, change), _number(one["rmse"])])
     head = ["predicted", "method", "fill", "change of weights", "error, all rows"]
     return _table(head, rows, MOST_FILLS)
-
-
-def _lines(summary: Mapping[str, Any]) -> list[str]:
-    return str(summary["columns"]).splitlines()
 
 
 def _number(value: float | None) -> PageCell:
@@ -325,7 +323,3 @@ def _span(error: Mapping[str, Any], name: str) -> str:
 
 def _counted(count: float, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _and(names: list[str], word: str = "and") -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

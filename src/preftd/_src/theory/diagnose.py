@@ -322,7 +322,7 @@ def _least(sums: Vector) -> str:
     """The least sum and its state; rounding errors are 0."""
     state = int(np.argmin(sums))
     least = 0.0 if not _is_negative(sums) and abs(sums[state]) < ROUNDING else sums[state]
-    return f"{_number(least)} (state {state})"
+    return f"{_number(least)} ({state})"
 
 
 def _is_negative(sums: Vector) -> bool:
@@ -426,8 +426,8 @@ _ROWS = [
     ("positive definite", _definite),
     ("least eigenvalue of (A + Aᵀ)/2", _smallest_eigenvalue),
     ("largest step size", _step_size),
-    ("least row sum", lambda d: _least(d.row_sums)),
-    ("least column sum", lambda d: _least(d.column_sums)),
+    ("least row sum (its state)", lambda d: _least(d.row_sums)),
+    ("least column sum (its state)", lambda d: _least(d.column_sums)),
     ("undetermined directions", _undetermined),
     ("fixed point", _fixed_point),
     ("value error there, all states", lambda d: _error(d, d.value_error)),

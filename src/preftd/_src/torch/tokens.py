@@ -434,7 +434,7 @@ def _last_trained(trained: Tensor) -> Tensor:
 
 
 def _next_trained(trained: Tensor) -> Tensor:
-    """The index of the first trained token from each token of a row on, or the row's length."""
+    """The index of the next trained token, each token included, or the row's length."""
     count = trained.shape[1]
     at = torch.arange(count, device=trained.device)
     return torch.where(trained, at, count).flip(1).cummin(1).values.flip(1)

@@ -51,7 +51,12 @@ from preftd._src.learners.actor_critic.options import (
 from preftd._src.learners.actor_critic.stream import Stream, generator_of, generator_words
 from preftd._src.learners.base import Learner, are_counts, as_state, checked_state, refuse_unless
 from preftd._src.learners.step_size import StepSizePair
-from preftd._src.learners.transition import MOST_FEATURES, DivergedError, numbers_of
+from preftd._src.learners.transition import (
+    MOST_FEATURES,
+    DivergedError,
+    numbers_of,
+    refuse_unknown,
+)
 from preftd._src.learners.views import in_view_of, known_view
 from preftd._src.randomness import generator
 from preftd.preferences import as_preference
@@ -226,10 +231,11 @@ class ActorCriticLearner(Learner):
         next_observation: ArrayLike,
         *,
         discount: float,
-        beta: float,
+        beta: Any = None,
         interest: float | None = None,
         truncated: bool = False,
         stream: int = 0,
+        **unknown: Any,
     ) -> float:
         """Learn from one transition; bad input raises InputError and changes nothing.
 
@@ -260,6 +266,8 @@ class ActorCriticLearner(Learner):
             The TD error δ_t of the critic.
 
         """
+        if unknown:
+            refuse_unknown("update", unknown)
         with self._turn, self._refusing():
             kept = self.stream(stream)
             x = as_vector("observation", observation, self.size)

@@ -119,7 +119,7 @@ def _rooms(name: str) -> Study:
 
 
 def preferred(elsewhere: float) -> str:
-    """The label of a preference for some states, and less of it elsewhere."""
+    """The label of a preference that is higher in some states."""
     return f"β = 1 there, else {elsewhere:g}"
 
 

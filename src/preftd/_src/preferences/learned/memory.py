@@ -199,7 +199,7 @@ class Slot:
 
 
 class Pair:
-    """The returns of a cell after a cell before, with mean reward and discount between the two."""
+    """The returns of pairs of successive cells, with the mean reward and discount between them."""
 
     returns: float
     average: float

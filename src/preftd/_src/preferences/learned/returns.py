@@ -62,7 +62,7 @@ FIRST_TEST, GROWTH_OF_TESTS = 8.0, 1.1
 RIDGE, FREE = 1e-10, 1e-6
 """λ, and the share of a cell's own error below which its features are independent of others'."""
 FAINT = 1e-6
-"""A prediction that was held over a discount below this is none."""
+"""A prediction held over a smaller discount is ignored."""
 LEAST_VARIANCE = 1e-6
 """Of the largest mean square of returns: differences that are smaller are rounding."""
 

@@ -372,11 +372,12 @@ def along(results: Results, axis: str | None = None) -> Figure:
             "them alike, as in {'noise 0.1': …, 'noise 0.2': …}."
         )
     name, words, numbers = found
+    reported = with_rest(results.bars(LEVEL), results.reported)
     frames = (
         frame.with_columns(
             pl.col(name).replace_strict(numbers).alias("number"), pl.lit("").alias(name)
         )
-        for frame in (results.runs, with_diverged(results, results.bars(LEVEL)))
+        for frame in (results.runs, with_diverged(results, reported))
     )
     runs, rows = frames
     return _lines_figure(
@@ -412,13 +413,7 @@ def _draw_along(axes: Axes, panel: Panel, numbers: Sequence[float], score: Score
     """Draw the lines of a panel against a number; return labels for their ends."""
     room = 0.04 * (numbers[-1] - numbers[0])
     axes.set_xlim(numbers[0] - room, numbers[-1] + room)
-    labels = []
-    for line in panel.lines:
-        rows = drawable(line.rows, score).sort("number")
-        end = draw_line(axes, line, "number", rows, marked=True)
-        reaches = numbers[-1] in rows["number"]
-        labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
-    return labels
+    return _draw_numbered(axes, panel, "number", numbers[-1], score)
 
 
 def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) -> list[Label]:
@@ -426,12 +421,17 @@ def draw_widths(axes: Axes, panel: Panel, units: Sequence[int], score: Score) ->
     axes.set(xscale="log", xlim=(units[0] / 1.1, units[-1] * 1.1))
     axes.set_xticks(units, [str(n) for n in units])
     axes.xaxis.set_minor_locator(NullLocator())
+    return _draw_numbered(axes, panel, "units", units[-1], score)
+
+
+def _draw_numbered(axes: Axes, panel: Panel, across: str, last: float, score: Score) -> list[Label]:
+    """Draw the lines of a panel against a column of numbers; return labels for their ends."""
     labels = []
     for line in panel.lines:
         rows = drawable(line.rows, score)
-        end = draw_line(axes, line, "units", rows, marked=True)
-        draw_partly_diverged(axes, line, "units", score)
-        reaches = units[-1] in rows["units"]
+        end = draw_line(axes, line, across, rows, marked=True)
+        draw_partly_diverged(axes, line, across, score)
+        reaches = last in rows[across]
         labels.append(Label(line.label, line.look, end, reaches, marked=True, width=line.width))
     return labels
 
