@@ -11,7 +11,7 @@ from experiments.small_studies import Told, manifest, run_here, small, stored_fi
 from logs.made_logs import COLUMNS, gappy
 from preftd._src.experiments.study import load_studies
 from preftd._src.logs import parts
-from preftd._src.ray.executor import LiveCluster
+from preftd._src.ray.executor import LiveCluster, fingerprint
 from preftd._src.report.tables import status_lines
 from preftd.experiments import Study, run
 from preftd.failures import FailedError
@@ -98,9 +98,15 @@ def test_nodes_that_differ_are_refused_or_their_results_are_marked(
     joined: Joined, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live = joined.executor._connected()
-    monkeypatch.setattr(live, "_here", live._here._replace(numpy="1.0", scipy="1.0"))
-    with pytest.raises(FailedError, match=r"^the node \S+ has numpy [\d.]+ in place of 1\.0, so"):
-        run(small(), tmp_path, executor=joined.executor, progress=Told())
+    for changed, first in (
+        ({"numpy": "1.0", "scipy": "1.0"}, "numpy"),
+        ({"polars": "1.0"}, "polars"),
+    ):
+        monkeypatch.setattr(live, "_here", fingerprint()._replace(**changed))
+        with pytest.raises(
+            FailedError, match=rf"^the node \S+ has {first} [\d.]+ in place of 1\.0, so"
+        ):
+            run(small(), tmp_path, executor=joined.executor, progress=Told())
     assert isinstance(live, LiveCluster)
     monkeypatch.setattr(live, "_mixed", True)
     run(small(), tmp_path, executor=joined.executor, progress=Told())

@@ -49,6 +49,8 @@ class Fingerprint(NamedTuple):
     numpy: str
     numba: str
     scipy: str
+    polars: str
+    """It encodes files of results, and writes its version into them."""
     processor: str
     """The processor that kernels are compiled for."""
     features: str
@@ -65,6 +67,7 @@ def fingerprint() -> Fingerprint:
         numpy=version("numpy"),
         numba=version("numba"),
         scipy=version("scipy"),
+        polars=version("polars"),
         processor=settings.CPU_NAME or llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten() if features is None else features,
     )
