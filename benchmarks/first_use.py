@@ -28,7 +28,8 @@ _FIT = (
 def _example() -> str:
     """The example of the README."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return str(code)
 
 
 def programs() -> dict[str, str]:

@@ -287,7 +287,7 @@ def test_inside_gaps_what_is_held_may_be_best(tmp_path: Path) -> None:
     text = found.verdict()[1]
     assert ": use PTD, held. It has the least held-out error" in text
     assert text.endswith("A saved model does not predict with PTD, held.")
-    shown = [line for line in lines(found) if line.startswith("  PTD, held")]
+    shown = [line for line in lines(found) if line.startswith("PTD, held")]
     error = errors_of(question, arm="ptd", prediction="held", rows="untrusted")[0]["rmse"]
     assert number_text(error) in shown[0]
     assert "use PTD, held" in write_log_page(found).read_text(encoding="utf-8")

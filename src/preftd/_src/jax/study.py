@@ -112,7 +112,7 @@ class JaxBatch:
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes.
 
-        They are infinite from the episode on in which a learner diverges.
+        They are infinite once a learner diverges.
         """
         check_steps(steps, self._size, scored)
         episodes = sum(1 for _ in steps.episodes())

@@ -74,8 +74,8 @@ class WatchingBatch(Lanes):
         Returns
         -------
         array of shape (episodes, step sizes)
-            The mean squared error over the scored states after each episode; infinite from the
-            episode on in which a learner diverges.
+            The mean squared error over the scored states after each episode; infinite once a
+            learner diverges.
 
         """
         if len(experience) and not experience.is_last[-1]:

@@ -18,6 +18,7 @@ from preftd._src.logs.source import is_minari, minari_columns
 from preftd._src.logs.summary import errors_of
 from preftd._src.logs.verdict import ends, errors_with, labels_of, verdict
 from preftd._src.style import number_text
+from preftd._src.terminal import aligned
 
 ROWS = {"trusted": "where readings are good", "untrusted": "inside gaps"}
 
@@ -80,7 +81,6 @@ def lines(found: LogEvaluation) -> Iterator[str]:
         f"features: {len(summary['features'])}"
     )
     yield from summary["notes"]
-    width = max(len(label) for label in labels.values()) + 2
     for question in summary["questions"]:
         kinds = [rows for rows in ROWS if errors_of(question, rows=rows)]
         if not kinds:
@@ -88,13 +88,14 @@ def lines(found: LogEvaluation) -> Iterator[str]:
         yield ""
         yield f"{question['label']}: held-out error (95 % interval)"
         heads = [ROWS[rows] for rows in kinds] if "untrusted" in kinds else ["all rows"]
-        yield f"  {'':{width}}" + "".join(f"{head:34}" for head in heads).rstrip()
+        table = [("method", *heads)]
         for key in labels:
             cells = [errors_with(question, key, rows) for rows in kinds]
             if key.startswith(HELD) and (kinds[-1] != "untrusted" or not cells[-1]):
                 continue
-            texts = [f"{_text(one[0]['rmse'])}{ends(one[0], 'rmse')}" for one in cells]
-            yield f"  {labels[key]:{width}}" + "".join(f"{text:34}" for text in texts).rstrip()
+            texts = (f"{_text(one[0]['rmse'])}{ends(one[0], 'rmse')}" for one in cells)
+            table.append((labels[key], *texts))
+        yield from aligned(table)
         yield from verdict(summary, question)
     yield f"wrote {found.folder}"
 

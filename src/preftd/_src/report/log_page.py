@@ -285,11 +285,8 @@ def _fills(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     found = summary["fills"]
     if not found:
         return None
-    own = {
-        (f["question"], f["arm"]): f
-        for f in found
-        if f'fill = "{f["fill"]}"' in summary["columns"].splitlines()
-    }
+    lines = summary["columns"].splitlines()
+    own = {(f["question"], f["arm"]): f for f in found if f'fill = "{f["fill"]}"' in lines}
     labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
     rows = []
     for one in found:

@@ -333,7 +333,7 @@ class ModuleBatch(Lanes):
     def learn(self, steps: Steps, scored: Scored) -> Dense:
         """Learn from whole episodes; mean squared errors after each, episodes × step sizes.
 
-        They are infinite from the episode on in which a module diverges.
+        They are infinite once a module diverges.
         """
         check_steps(steps, self.learners[0].size, scored)
         return self._errors([steps.part(which) for which in steps.episodes()], scored)

@@ -109,8 +109,7 @@ class ActorCritic:
         Returns
         -------
         dict of str to array of shape (step sizes, episodes)
-            "return", "discounted", "steps" and "preferred"; NaN from the episode on in which a run
-            diverged.
+            "return", "discounted", "steps" and "preferred"; NaN once a run diverged.
 
         """
         from preftd._src.learners.actor_critic.run import compiled_run  # noqa: PLC0415  (compiles)

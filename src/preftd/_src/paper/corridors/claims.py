@@ -156,7 +156,7 @@ def _betas_of_ptd(*betas: str) -> dict[str, Cases]:
 
 
 NAMES = {"PTD": "ptd", "ETD-variable": "etd"}
-"""Rules, and how names of claims call them."""
+"""Rules, and their names in names of claims."""
 
 
 def _true_over_online(*rules: str) -> dict[str, Cases]:
