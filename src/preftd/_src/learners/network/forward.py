@@ -91,7 +91,8 @@ def learn_forward(lesson: Lesson, scored: Scored, errors: Dense) -> None:
     begin, episode = 0, 0
     for t in range(steps.code_t.size):
         if steps.is_last[t]:
-            add_updates(lesson, (begin, t + 1), work, weights)
+            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
+            _follow_episode(lesson, span, work, weights)
             score(weights, units, scored, spare, errors[episode])
             begin, episode = t + 1, episode + 1
 
@@ -136,6 +137,12 @@ def add_updates(lesson: Lesson, span: tuple[int, int], work: Work, to: Weights) 
     spread_all(work.activation, steps, work.code, work.chosen[:gains], to.hidden, work.four)
     for c in range(0, columns, WIDTH):
         store(to.out, c, multiply_add(eight(1.0), load(work.out, c), load(to.out, c)))
+
+
+@compiled
+def _follow_episode(lesson: Lesson, span: tuple[int, int], work: Work, to: Weights) -> None:
+    """The same, compiled once for both optimisers: episodes are long compared with a call."""
+    add_updates(lesson, span, work, to)
 
 
 @inlined
@@ -192,7 +199,8 @@ def learn_adam(
                 change[part][:] = 0.0
             share[:] = 1 / (t + 1 - begin)
             mean_update = Lesson(weights, units, share, steps, squares)
-            add_updates(mean_update, (begin, t + 1), work, change)
+            span = (int(begin), t + 1)  # of the literal 0, numba would compile once more
+            _follow_episode(mean_update, span, work, change)
             taken[0] += 1
             for part in range(4):
                 sizes = step_sizes if part == 3 else by_column  # biases have no columns
