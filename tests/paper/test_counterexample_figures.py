@@ -9,6 +9,7 @@ from matplotlib.image import imread
 from preftd import ETD, PTD, TD
 from preftd._src.paper.counterexamples import figures
 from preftd._src.paper.counterexamples.figures import (
+    draw_counterexamples,
     simulate,
     size_of_values,
     write_counterexamples,
@@ -28,8 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "STEPS", 400)
         for again in ("once", "again"):
-            written = write_counterexamples(folder / again / "new")
-            assert sorted(written.paths) == sorted((folder / again / "new").glob("[!.]*"))
+            paths = write_counterexamples(folder / again / "new", draw_counterexamples())
+            assert sorted(paths) == sorted((folder / again / "new").glob("[!.]*"))
     return folder
 
 
@@ -38,8 +39,8 @@ def test_it_simulates_as_many_seeds_as_it_is_told(
 ) -> None:
     monkeypatch.setattr(figures, "STEPS", 400)
     said = list[str]()
-    write_counterexamples(tmp_path / "3", 3, said.append)
-    write_counterexamples(tmp_path / "5", 5)
+    write_counterexamples(tmp_path / "3", draw_counterexamples(3, said.append), 3)
+    write_counterexamples(tmp_path / "5", draw_counterexamples(5), 5)
     assert "3 seeds" in said[0]
     assert "median of 3 simulated runs" in (tmp_path / "3" / "convergence.md").read_text("utf-8")
     three, five = ((tmp_path / n / "counterexamples.svg").read_bytes() for n in "35")

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from preftd._src.arrays import InputError
 from preftd._src.experiments.inputs import as_seeds
 from preftd._src.experiments.study import Study
-from preftd._src.paper import page
-from preftd._src.paper import study as paper_study
+from preftd._src.paper import drawings, page
+from preftd._src.paper import order as paper_order
 from preftd._src.paper.contents import CLAIMS, FIGURES, STUDIES
 from preftd._src.paper.figures import PaperFigure
 from preftd._src.paper.order import Order, Wanted, stored, wanted
@@ -73,12 +74,35 @@ def test_results_that_do_not_fit_into_memory_are_read_again_and_the_same(
     read.clear()
     assert found[one].runs is kept
     assert read == []
-    monkeypatch.setattr(paper_study, "MOST", 0)
+    monkeypatch.setattr(paper_order, "MOST", 0)
     again, _ = stored(walk_studies.STUDIES, walks)
-    read.clear()
+    assert read == [], "their content is known, and nobody needs the results"
     for study in (one, other, one):
         assert again[study].runs.equals(found[study].runs)
     assert read == [one, other, one]
+
+
+def test_figures_are_drawn_again_only_if_their_files_are_not_there(
+    walks: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = list[str]()
+
+    def noted(self: PaperFigure, found: Found) -> Figure:
+        drawn.append(self.name)
+        return self.make(found)
+
+    monkeypatch.setattr(PaperFigure, "draw", noted)
+    before = [path.read_bytes() for path in files(walks.out, *WALKS)]
+    list(reproduce(WALKS, walks))
+    assert drawn == []
+    files(walks.out, "figure_a1")[1].unlink()
+    list(reproduce(WALKS, walks))
+    assert drawn == ["figure_a1"]
+    monkeypatch.undo()
+    with rc_context({"font.size": 20.0}):
+        list(reproduce(WALKS, walks))
+    list(reproduce(WALKS, walks))
+    assert [path.read_bytes() for path in files(walks.out, *WALKS)] == before
 
 
 def test_all_that_can_be_made_has_a_title() -> None:
@@ -156,14 +180,17 @@ def test_a_page_of_what_is_stored_draws_each_figure_from_its_own_studies(
 
         return FIGURES[name]._replace(make=draw)
 
-    for name, stands_for in {
-        "FIGURES": {name: noted(name) for name in WALKS},
-        "CLAIMS": {},
-        "draw_counterexamples": lambda _: Figure(),
-        "plot_of": lambda *_: None,
-        "write_paper_page": lambda *_: "it",
-    }.items():
-        monkeypatch.setattr(page, name, stands_for)
+    figures = {name: noted(name) for name in WALKS}
+    for module, name, stands_for in (
+        (page, "FIGURES", figures),
+        (page, "CLAIMS", {}),
+        (page, "write_paper_page", lambda *_: "it"),
+        (drawings, "FIGURES", figures),
+        (drawings, "draw_counterexamples", lambda *_: Figure()),
+        (drawings, "plot_of", lambda *_: []),
+        (drawings, "Plot", lambda: None),
+    ):
+        monkeypatch.setattr(module, name, stands_for)
     assert list(stored_page(walks)) == ["wrote it"]
     assert given == {name: list(FIGURES[name].studies) for name in WALKS}
     assert len(set(map(tuple, given.values()))) == len(WALKS)

@@ -16,12 +16,11 @@ from preftd._src.arrays import InputError
 from preftd._src.experiments.measures import Score
 from preftd._src.experiments.results import ALGORITHM
 from preftd._src.experiments.runner import results as stored_results
-from preftd._src.experiments.store import Store
 from preftd._src.paper.cartpole.studies import FOUR_METHODS
 from preftd._src.paper.contents import STUDIES
 from preftd._src.paper.figures import seeds_with
-from preftd._src.paper.order import Order, stored, without_search
-from preftd._src.paper.reproduce import ResultsOnDemand, reproduce
+from preftd._src.paper.order import Order, PaperResults, stored, without_search
+from preftd._src.paper.reproduce import PaperRuns, reproduce
 from preftd._src.paper.stored import (
     QUICK_SEEDS,
     RUNS,
@@ -63,7 +62,9 @@ KEPT = PaperStudy("acting", study, long_search=True, kept_every=EVERY)
 
 
 def made(order: Order, told: Told | None = None) -> Results:
-    return ResultsOnDemand(order, Store(order.out), Here(), told or Told())(KEPT)
+    results = PaperResults(order, (told or Told()).say)
+    PaperRuns(order, results, Here(), told or Told()).complete([KEPT])
+    return results[KEPT]
 
 
 @pytest.fixture(scope="module")

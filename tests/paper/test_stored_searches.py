@@ -14,9 +14,8 @@ from experiments.small_studies import Told, computed, report_cells
 from preftd import tasks
 from preftd._src.arrays import InputError
 from preftd._src.experiments.manifest import Manifest
-from preftd._src.experiments.store import Store
-from preftd._src.paper.order import Order, stored, wanted
-from preftd._src.paper.reproduce import ResultsOnDemand, reproduce
+from preftd._src.paper.order import Order, PaperResults, stored, wanted
+from preftd._src.paper.reproduce import PaperRuns, reproduce
 from preftd._src.paper.stored import (
     QUICK_SEEDS,
     provenance,
@@ -214,6 +213,12 @@ def test_what_is_not_on_file_is_to_be_searched(file: Path, tmp_path: Path) -> No
 SMALL = PaperStudy("small", study, long_search=True)
 
 
+def made_small(order: Order, told: Told) -> Results:
+    found = PaperResults(order, told.say)
+    PaperRuns(order, found, Here(), told).complete([SMALL])
+    return found[SMALL]
+
+
 def test_a_full_order_searches_and_writes_the_file(
     results: Path, tmp_path: Path, found: Results
 ) -> None:
@@ -221,7 +226,7 @@ def test_a_full_order_searches_and_writes_the_file(
 
     def made(**changes: Any) -> Results:
         order = Order(results, searches=path, **changes)
-        return ResultsOnDemand(order, Store(results), Here(), Told())(SMALL)
+        return made_small(order, Told())
 
     fewer = made(full=True, seeds=2)
     assert set(fewer.reported["seed"]) == {0, 1}
@@ -239,7 +244,7 @@ def test_where_the_file_cannot_be_written_that_is_said_and_nothing_is_lost(
 ) -> None:
     (tmp_path / "file").touch()
     order, told = Order(results, full=True, searches=tmp_path / "file" / "below"), Told()
-    made = ResultsOnDemand(order, Store(results), Here(), told)(SMALL)
+    made = made_small(order, told)
     assert made.runs.equals(found.runs)
     (said,) = (line for line in told.said if "cannot be written" in line)
     assert said.startswith(f"{order.searches} cannot be written (Not a directory): the results of")

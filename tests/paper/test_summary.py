@@ -21,7 +21,6 @@ from preftd._src.paper.grids.studies import FEATURE_NET, SEEDS
 from preftd._src.paper.order import Order
 from preftd._src.paper.summary import (
     ClaimAnswer,
-    ask,
     claim_lines,
     details,
     effect_text,
@@ -43,7 +42,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_table_holds_every_claim_with_its_words() -> None:
-    rows = ask(list(CLAIMS.values()), made(World()))
+    rows = [ClaimAnswer(claim, claim.test(made(World()))) for claim in CLAIMS.values()]
     text = table(rows)
     head, *below = text.split("\n\n", 1)[0].splitlines()
     assert head.split() == ["claim", "effect", "interval", "claimed", "verdict"]
@@ -62,8 +61,7 @@ def test_the_verdict_of_the_table_is_that_of_the_finding() -> None:
     for study in claim.studies:
         worse = pl.col("error").list.eval(pl.element() * 10)
         results[study] = replace(results[study], runs=results[study].runs.with_columns(worse))
-    rows = ask([claim], results)
-    line = table(rows).splitlines()[2]
+    line = table([ClaimAnswer(claim, claim.test(results))]).splitlines()[2]
     assert line.split("  ")[0] == "limit_reached"
     assert line.endswith("not reproduced")
 
@@ -127,20 +125,21 @@ def test_numbers_have_the_digits_that_their_interval_gives(
 def test_nothing_is_said_of_seeds_if_all_are_there() -> None:
     rows = [run_of(seed, [1.0], stage="report") for seed in range(SEEDS)]
     all_of_them = {FEATURE_NET: Results(frame(rows), Score())}
-    assert list(few_seeds(all_of_them)) == []
+    assert not few_seeds(all_of_them)
     fewer = {FEATURE_NET: Results(frame(rows[1:]), Score())}
-    assert "on 49 of 50 seeds" in "\n".join(few_seeds(fewer))
+    assert "on 49 of 50 seeds" in few_seeds(fewer)
     on_file = pl.when(pl.col("seed") > 3).then(pl.lit("on file, run 1")).otherwise("cell")
     quick = {FEATURE_NET: Results(frame(rows).with_columns(on_file.alias("cell")), Score())}
-    assert "50 seeds, 4 of them recomputed here" in "\n".join(few_seeds(quick))
+    assert "50 seeds, 4 of them recomputed here" in few_seeds(quick)
 
 
 def test_claims_are_told_from_what_is_stored(stored: Path) -> None:
     name = "walk_ptd_beta_0_learns_nothing"
-    before = sorted(stored.rglob("*"))
+    before = sorted((stored / "cells").iterdir())
     text = printed("claims", name, "--out", stored, "--seeds", "2")
     assert re.search(rf"{name} +1\.00 +\[1\.00, 1\.00\] +0\.909 to 1\.1 +reproduced", text)
-    assert sorted(stored.rglob("*")) == before, "nothing is computed"
+    assert sorted((stored / "cells").iterdir()) == before, "nothing is computed"
+    assert printed("claims", name, "--out", stored, "--seeds", "2") == text, "recalled"
 
 
 def test_what_is_missing_is_told_and_how_to_compute_it(stored: Path) -> None:

@@ -1,13 +1,15 @@
 """Progress of a run: a bar on a terminal, lines of text elsewhere."""
 
 import time
-from typing import TYPE_CHECKING, Protocol, TextIO, final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, final
 
 from preftd._src.terminal import print_line, printable, standard_error
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+Item = TypeVar("Item")
 EVERY = 1.0
 """Seconds between lines."""
 
@@ -159,6 +161,22 @@ class Bar:
 def progress_here(unit: str = "cells") -> Progress:
     """Progress on standard error, so that output can be piped."""
     return progress_on(standard_error(), unit)
+
+
+def followed(items: Sequence[Item], what: str) -> Iterator[Item]:
+    """The same items; their progress is shown once they take longer than a second."""
+    progress, began = progress_here(what), time.monotonic()
+    shown = False
+    try:
+        for done, item in enumerate(items):
+            if not shown and time.monotonic() - began > EVERY:
+                progress.begin(what, len(items), done, len(items) - done)
+                shown = True
+            yield item
+            if shown:
+                progress.advance(1, 1, 0)
+    finally:
+        progress.end()
 
 
 @final

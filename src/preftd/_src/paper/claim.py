@@ -516,6 +516,17 @@ class Claim:
         every = (study for group in groups for one in group.values() for study in one.studies)
         return tuple(dict.fromkeys(every))
 
+    def numbers(self, found: Found) -> list[Any]:
+        """The numbers of its finding, as plain data: see `finding`."""
+        tested = self.test(found)
+        return [tested.cases, tested.averages, tested.average]
+
+    def finding(self, numbers: Sequence[Any]) -> Finding:
+        """The finding with these numbers."""
+        cases, averages, average = numbers
+        every, some = (tuple(Case(*one) for one in many) for many in (cases, averages))
+        return Finding(self.effect, self.region, every, some, average and Case(*average))
+
     def test(self, found: Found) -> Finding:
         """The finding on it."""
         samples = {

@@ -1,17 +1,20 @@
 """Orders of users, and the studies that are run or read for them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, final
 
+from preftd._src.experiments.content import Plain
 from preftd._src.experiments.executors import MakeExecutor, Processes
 from preftd._src.experiments.inputs import as_seeds
-from preftd._src.experiments.progress import progress_here
+from preftd._src.experiments.progress import followed, progress_here
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.runner import Plan
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
+from preftd._src.paper.memo import Memo, content_of, content_of_runs
 from preftd._src.paper.stored import (
     RUNS,
     SEARCHES,
@@ -24,7 +27,7 @@ from preftd._src.paper.stored import (
     together,
     with_recomputed,
 )
-from preftd._src.paper.study import Found, FoundOnDemand, PaperStudy, RecentResults
+from preftd._src.paper.study import Found, PaperStudy
 
 
 class Order(NamedTuple):
@@ -119,43 +122,122 @@ def without_search(studies: Iterable[PaperStudy], order: Order) -> list[PaperStu
     ]
 
 
-def _with_needs(studies: Iterable[PaperStudy]) -> list[PaperStudy]:
-    """Each study once, after those that it needs."""
-    return list(dict.fromkeys(one for study in studies for one in (*study.needs, study)))
+MOST = 64 * 2**20
+"""Bytes of results that are kept in memory while others are read, of 430 MiB in all."""
+
+
+@final
+class PaperResults(Found):
+    """Results of studies in a folder, read when needed; those that were used last are kept.
+
+    Parameters
+    ----------
+    order
+        Where results are, and how much of each study.
+    warn
+        Called with messages on files that cannot be used.
+    """
+
+    def __init__(self, order: Order, warn: Callable[[str], object]) -> None:
+        self.store, self.memo = Store(order.out, warn=warn), Memo(order.out, warn)
+        self._order = order
+        self._contents: dict[PaperStudy, str] = {}
+        self._kept: dict[PaperStudy, Results] = {}
+
+    def __getitem__(self, study: PaperStudy) -> Results:
+        found = self._kept.pop(study, None)
+        if found is None:
+            self._make_room()
+            asked = self.wanted(study)
+            found = asked.results(Plan(asked.run, self.store).results())
+        self._kept[study] = found
+        return found
+
+    def __iter__(self) -> Iterator[PaperStudy]:
+        return iter(self._contents)
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    def __contains__(self, study: object) -> bool:
+        return study in self._contents
+
+    def wanted(self, study: PaperStudy) -> Wanted:
+        """The part of a study that the order needs."""
+        return wanted(study, self._order, self.__getitem__)
+
+    def add(self, study: PaperStudy, found: Results) -> Results:
+        """Add the results of a study that is complete now."""
+        self._make_room()
+        self._kept[study] = found
+        self._contents[study] = content_of_runs(found.runs)
+        return found
+
+    def look_up(self, studies: Iterable[PaperStudy]) -> list[PaperStudy]:
+        """Find out which studies are complete in the folder; the others are returned."""
+        every, there = list(_with_needs(studies)), self._there()
+        for study in followed(every, "studies"):
+            content = self.memo.recall(_name(study), there, partial(self._read, study))
+            if content is not None:
+                self._contents[study] = content
+        return [study for study in every if study not in self]
+
+    def remember(self) -> None:
+        """Remember the content of all studies, so that the next command need not read them."""
+        there = self._there()
+        for study in self:
+            self.memo.keep(_name(study), there, self._contents[study])
+
+    def contents(self, studies: Iterable[PaperStudy]) -> list[Plain]:
+        """Hashes of the results of some studies."""
+        return [self._contents[study] for study in studies]
+
+    def _read(self, study: PaperStudy) -> str | None:
+        """The content of a study; None if it is incomplete."""
+        if without_search([study], self._order) or any(one not in self for one in study.needs):
+            return None
+        asked = self.wanted(study)
+        plan = Plan(asked.run, self.store)
+        # A claim tested on a part of the seeds would be another claim.
+        if plan.unfinished or plan.counts()[1]:
+            return None
+        self.add(study, asked.results(plan.results()))
+        return self._contents[study]
+
+    def _there(self) -> Plain:
+        """What is stored, and which part of it is asked for."""
+        ids = sha256("".join(sorted(self.store.stored())).encode()).hexdigest()
+        names = [path.name for path in self.store.paths()]
+        files = [content_of(path) for path in (self._order.searches, self._order.runs)]
+        return [ids, names, files, self._order.seeds, self._order.full]
+
+    def _make_room(self) -> None:
+        """Drop the least recently used results, if there are too many."""
+        excess = sum(one.runs.estimated_size() for one in self._kept.values()) - MOST
+        for study in list(self._kept):
+            if excess <= 0:
+                break
+            excess -= self._kept.pop(study).runs.estimated_size()
 
 
 class Stored(NamedTuple):
     """Results of the studies that are complete in a folder, and the studies that are not."""
 
-    found: Found
+    found: PaperResults
     missing: list[PaperStudy]
 
 
 def stored(studies: Iterable[PaperStudy], order: Order) -> Stored:
     """Look up some studies in the folder of results; nothing is computed."""
-    store = Store(order.out, warn=progress_here().say)
-    complete: list[PaperStudy] = []
-    missing: list[PaperStudy] = []
-
-    def read(study: PaperStudy) -> Results:
-        return read_results(wanted(study, order, recent), store)
-
-    recent = RecentResults(read)
-    for study in _with_needs(studies):
-        if without_search([study], order) or any(one in missing for one in study.needs):
-            missing.append(study)
-            continue
-        asked = wanted(study, order, recent)
-        plan = Plan(asked.run, store)
-        # A claim tested on a part of the seeds would be another claim.
-        if plan.unfinished or plan.counts()[1]:
-            missing.append(study)
-        else:
-            complete.append(study)
-            recent.keep(study, asked.results(plan.results()))
-    return Stored(FoundOnDemand(complete, recent), missing)
+    found = PaperResults(order, progress_here().say)
+    return Stored(found, found.look_up(studies))
 
 
-def read_results(asked: Wanted, store: Store) -> Results:
-    """The results of a study that is complete in a folder."""
-    return asked.results(Plan(asked.run, store).results())
+def _name(study: PaperStudy) -> str:
+    """The name under which the content of a complete study is stored."""
+    return f"study {study.name}"
+
+
+def _with_needs(studies: Iterable[PaperStudy]) -> dict[PaperStudy, None]:
+    """Each study once, after those that it needs."""
+    return dict.fromkeys(one for study in studies for one in (*study.needs, study))

@@ -10,31 +10,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from preftd._src.experiments.progress import followed
 from preftd._src.files import refuse_others
 from preftd._src.paper.cartpole.studies import THRESHOLDS
 from preftd._src.paper.claim import Claim, Outcome, Verdict
 from preftd._src.paper.contents import CLAIMS, FIGURES
 from preftd._src.paper.counterexamples import COUNTEREXAMPLES
-from preftd._src.paper.counterexamples.figures import (
-    SEEDS,
-    chain_effect,
-    chain_verdicts,
-    chains,
-    draw_counterexamples,
-)
+from preftd._src.paper.counterexamples.figures import chain_effect, chain_verdicts, chains
+from preftd._src.paper.drawings import Drawings
 from preftd._src.paper.experiment import PaperFinding
 from preftd._src.paper.order import Order, stored
 from preftd._src.paper.registry import FINDINGS, WORDS
-from preftd._src.paper.study import Found, FoundOnDemand
 from preftd._src.paper.summary import (
     LEGEND,
     ClaimAnswer,
     ask,
     averages,
     effect_text,
-    few_seeds,
     interval_text,
     primary,
+    remark,
     small,
     where,
 )
@@ -119,18 +114,10 @@ def stored_page(order: Order) -> Iterator[str]:
     found, missing = stored([*names, *claimed], order)
     if missing:
         yield f"not on the page, as results are missing: {', '.join(one.name for one in missing)}"
-    plots = {COUNTEREXAMPLES: plot_of(COUNTEREXAMPLES, draw_counterexamples(order.seeds or SEEDS))}
-    plots |= {
-        name: plot_of(name, figure.draw(FoundOnDemand(figure.studies, found.__getitem__)))
-        for name, figure in FIGURES.items()
-        if all(study in found for study in figure.studies)
-    }
-    yield f"wrote {write_paper_page(order.out, *answers(found), plots)}"
-
-
-def answers(found: Found) -> tuple[list[ClaimAnswer], str]:
-    """The findings on all claims that results can decide, with a remark if seeds are few."""
-    return ask(list(CLAIMS.values()), found), " ".join(few_seeds(found)).strip()
+    drawings = Drawings(found, order)
+    plots = {name: drawings.plot(name) for name in followed(drawings.names, "figures")}
+    answered = ask(list(CLAIMS.values()), found)
+    yield f"wrote {write_paper_page(order.out, answered, remark(found), plots)}"
 
 
 def write_paper_page(

@@ -1,11 +1,8 @@
 """Making the figures of the paper: studies are run when they are needed, each once, and drawn."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import final
-
-from matplotlib import rc_context
-from matplotlib.figure import Figure
 
 from preftd._src.arrays import InputError
 from preftd._src.experiments.executors import Executor
@@ -13,21 +10,19 @@ from preftd._src.experiments.manifest import Manifest
 from preftd._src.experiments.progress import Progress, progress_here
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.runner import run
-from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
 from preftd._src.files import refuse_others
 from preftd._src.names import nearest
-from preftd._src.paper.contents import FIGURES, STUDIES
-from preftd._src.paper.counterexamples import COUNTEREXAMPLES
-from preftd._src.paper.counterexamples.figures import FILES, SEEDS, write_counterexamples
+from preftd._src.paper.contents import CLAIMS, FIGURES, STUDIES
+from preftd._src.paper.drawings import Drawings, files_of
 from preftd._src.paper.figures import PaperFigure
-from preftd._src.paper.order import Order, read_results, wanted, without_search
-from preftd._src.paper.page import PAGE, answers, write_paper_page
+from preftd._src.paper.order import Order, PaperResults, without_search
+from preftd._src.paper.page import PAGE, write_paper_page
 from preftd._src.paper.registry import WORDS
 from preftd._src.paper.stored import COMMAND, write_runs, write_search
-from preftd._src.paper.study import Found, FoundOnDemand, PaperStudy, RecentResults
-from preftd._src.report.page.plot import Plot, plot_of
-from preftd._src.style import RC, save_figure
+from preftd._src.paper.study import PaperStudy
+from preftd._src.paper.summary import ClaimAnswer, ask, remark
+from preftd._src.report.page.plot import Plot
 
 HERE = Path(__file__).parent
 """In the repository of the studies."""
@@ -42,26 +37,36 @@ def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
 
 
 def _make(names: Sequence[str], order: Order) -> Iterator[str]:
-    figures = [FIGURES[name] for name in names if name in FIGURES]
-    refuse_others(*_outputs(names, order.out))
-    _check_searches(figures, order)
+    is_all = set(names) == set(WORDS)
+    page = [order.out / PAGE] if is_all else []
+    refuse_others(*(path for name in names for path in files_of(name, order.out)), *page)
+    _check_searches([FIGURES[name] for name in names if name in FIGURES], order)
     progress = progress_here()
-    store, plots = Store(order.out, warn=progress.say), dict[str, Plot]()
+    results = PaperResults(order, progress.say)
+    drawings, plots = Drawings(results, order, progress.say), dict[str, Plot]()
+    answered = dict[str, ClaimAnswer]()
     with order.make_executor(progress.say) as executor:
-        results = ResultsOnDemand(order, store, executor, progress)
+        runs = PaperRuns(order, results, executor, progress)
         for name in names:
-            if name == COUNTEREXAMPLES:
-                written = write_counterexamples(order.out, order.seeds or SEEDS, progress.say)
-                figure, paths = written
-            else:
-                figure = FIGURES[name].draw(results.all(FIGURES[name].studies))
-                paths = _write(name, figure, order.out)
-            yield from (f"wrote {path}" for path in paths)
-            plots[name] = plot_of(name, figure)
-        if set(names) == set(WORDS):
-            # Some claims need studies that no figure shows.
-            answered = answers(results.all(STUDIES))
-            yield f"wrote {write_paper_page(order.out, *answered, plots)}"
+            runs.complete(FIGURES[name].studies if name in FIGURES else ())
+            yield from (f"wrote {path}" for path in drawings.write(name))
+            if is_all:
+                plots[name] = drawings.plot(name)
+                # As soon as possible, while results are in memory.
+                answered |= _answers(answered, results)
+        if is_all:
+            runs.complete(STUDIES)  # some claims need studies that no figure shows
+            answered |= _answers(answered, results)
+    results.remember()
+    if is_all:
+        claims = [answered[name] for name in CLAIMS]
+        yield f"wrote {write_paper_page(order.out, claims, remark(results), plots)}"
+
+
+def _answers(known: Mapping[str, ClaimAnswer], results: PaperResults) -> dict[str, ClaimAnswer]:
+    """The findings that results allow, on claims without one."""
+    left = [claim for name, claim in CLAIMS.items() if name not in known]
+    return {answer.claim.name: answer for answer in ask(left, results)}
 
 
 def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
@@ -74,71 +79,41 @@ def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
         )
 
 
-def _outputs(names: Sequence[str], out: Path) -> Iterator[Path]:
-    """All files that are written, besides results."""
-    for name in names:
-        if name == COUNTEREXAMPLES:
-            yield from (out / file for file in FILES)
-        else:
-            yield from _pictures(name, out)
-    if set(names) == set(WORDS):
-        yield out / PAGE
-
-
-def _pictures(name: str, out: Path) -> list[Path]:
-    return [out / "figures" / f"{name}.{ending}" for ending in ("png", "svg")]
-
-
-def _write(name: str, figure: Figure, out: Path) -> list[Path]:
-    paths = _pictures(name, out)
-    with rc_context(RC):  # some settings matter when a file is written
-        save_figure(figure.axes[0], *paths)
-    return paths
-
-
 @final
-class ResultsOnDemand:
-    """Results by study; a study is run when its results are first needed."""
+class PaperRuns:
+    """Runs studies, each once."""
 
-    def __init__(self, order: Order, store: Store, executor: Executor, progress: Progress) -> None:
-        self._order, self._store = order, store
+    def __init__(
+        self, order: Order, results: PaperResults, executor: Executor, progress: Progress
+    ) -> None:
+        self._order, self._results = order, results
         self._executor, self._progress = executor, progress
-        self._results = RecentResults(self._read)
-        self._done: set[PaperStudy] = set()
         # The commit as it is now: writing a file of this package may itself be a change.
         writes = order.full == (order.seeds is None)
         self._begun = Manifest.begin("reproduce", HERE) if writes else None
 
-    def __call__(self, study: PaperStudy) -> Results:
-        """The results of a study."""
-        if study in self._done:
-            return self._results(study)
-        asked = wanted(study, self._order, self)
+    def complete(self, studies: Iterable[PaperStudy]) -> None:
+        """Run some studies, after those that they need."""
+        for study in studies:
+            self.complete(study.needs)
+            if study not in self._results:
+                self._run(study)
+
+    def _run(self, study: PaperStudy) -> None:
+        asked = self._results.wanted(study)
         found = run(
             asked.run,
-            self._store,
+            self._results.store,
             executor=self._executor,
             progress=self._progress,
             repository=HERE,
         )
-        results = self._results.keep(study, asked.results(found))
-        self._done.add(study)
+        results = self._results.add(study, asked.results(found))
         comparison = asked.comparison(found)
         if comparison is not None:
             self._progress.say(comparison)
         if self._begun and study.long_search and (self._order.full or asked.are_all_computed):
             self._write_files(study, asked.whole, results, self._begun)
-        return results
-
-    def _read(self, study: PaperStudy) -> Results:
-        return read_results(wanted(study, self._order, self), self._store)
-
-    def all(self, studies: Iterable[PaperStudy]) -> Found:
-        """The results of some studies, which are on disk by then."""
-        chosen = list(studies)
-        for study in chosen:
-            self(study)
-        return FoundOnDemand(chosen, self)
 
     def _write_files(
         self, study: PaperStudy, whole: Study, results: Results, begun: Manifest

@@ -1,14 +1,11 @@
 """Studies of the paper as values: figures, claims and results refer to them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from preftd._src.experiments.results import Results
 from preftd._src.experiments.study import Study
-
-MOST = 32 * 2**20
-"""Bytes of results that are kept in memory while others are read, of 430 MiB in all."""
 
 
 @final
@@ -44,65 +41,3 @@ class PaperStudy:
 
 Found: TypeAlias = Mapping[PaperStudy, Results]
 """Results by study."""
-
-
-@final
-class FoundOnDemand(Found):
-    """Results of some studies, each looked up when needed."""
-
-    def __init__(
-        self, studies: Iterable[PaperStudy], look_up: Callable[[PaperStudy], Results]
-    ) -> None:
-        self._studies, self._look_up = dict.fromkeys(studies), look_up
-
-    def __getitem__(self, study: PaperStudy) -> Results:
-        if study not in self._studies:
-            raise KeyError(study)
-        return self._look_up(study)
-
-    def __contains__(self, study: object) -> bool:
-        return study in self._studies
-
-    def __iter__(self) -> Iterator[PaperStudy]:
-        return iter(self._studies)
-
-    def __len__(self) -> int:
-        return len(self._studies)
-
-
-@final
-class RecentResults:
-    """The results that were used last; others are read again, since all are large.
-
-    Parameters
-    ----------
-    read
-        Reads the results of a study from files.
-    """
-
-    def __init__(self, read: Callable[[PaperStudy], Results]) -> None:
-        self._read = read
-        self._kept: dict[PaperStudy, Results] = {}
-
-    def __call__(self, study: PaperStudy) -> Results:
-        """The results of a study."""
-        found = self._kept.pop(study, None)
-        if found is None:
-            self._make_room()
-            found = self._read(study)
-        self._kept[study] = found
-        return found
-
-    def keep(self, study: PaperStudy, results: Results) -> Results:
-        """Keep the results of a study that was run."""
-        self._make_room()
-        self._kept[study] = results
-        return results
-
-    def _make_room(self) -> None:
-        """Drop the least recently used results, if there are too many."""
-        excess = sum(one.runs.estimated_size() for one in self._kept.values()) - MOST
-        for study in list(self._kept):
-            if excess <= 0:
-                break
-            excess -= self._kept.pop(study).runs.estimated_size()

@@ -1,17 +1,19 @@
 """Claims and findings as text for readers, and a table on the terminal."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import floor, isfinite, log10
 from textwrap import fill
 from typing import NamedTuple
 
 from preftd._src.arrays import InputError
+from preftd._src.experiments.progress import followed
 from preftd._src.names import nearest
 from preftd._src.paper.claim import LEVEL, NEGLIGIBLE, RATIO, Case, Claim, Finding, Outcome, Verdict
 from preftd._src.paper.contents import CLAIMS
 from preftd._src.paper.grids.studies import SEEDS
 from preftd._src.paper.grids.studies import STUDIES as GRIDS
-from preftd._src.paper.order import Order, stored, without_search
+from preftd._src.paper.order import Order, PaperResults, stored, without_search
 from preftd._src.paper.stored import on_file_note
 from preftd._src.paper.study import Found
 from preftd._src.style import number_text
@@ -35,13 +37,16 @@ class ClaimAnswer(NamedTuple):
     finding: Finding
 
 
-def ask(claims: Sequence[Claim], found: Found) -> list[ClaimAnswer]:
+def ask(claims: Sequence[Claim], results: PaperResults) -> list[ClaimAnswer]:
     """The findings on those claims whose studies have results."""
-    return [
-        ClaimAnswer(claim, claim.test(found))
-        for claim in claims
-        if all(study in found for study in claim.studies)
-    ]
+
+    def finding(claim: Claim) -> Finding:
+        content = results.contents(claim.studies)
+        numbers = partial(claim.numbers, results)
+        return claim.finding(results.memo.recall(f"claim {claim.name}", content, numbers))
+
+    known = [claim for claim in claims if all(study in results for study in claim.studies)]
+    return [ClaimAnswer(claim, finding(claim)) for claim in followed(known, "claims")]
 
 
 def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
@@ -52,7 +57,8 @@ def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
     found, missing = stored([study for claim in claims for study in claim.studies], order)
     if rows := ask(claims, found):
         yield table(rows)
-        yield from few_seeds(found)
+        if told := remark(found):
+            yield from ("", told)
     if missing:
         more = " --full" * (order.full or bool(without_search(missing, order)))
         more += "" if order.seeds is None else f" --seeds {order.seeds}"
@@ -63,17 +69,22 @@ def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
         )
 
 
-def few_seeds(found: Found) -> Iterator[str]:
-    """An empty line, and one that says so if seeds of the grids are missing, or from a file."""
+def remark(results: PaperResults) -> str:
+    """Whether seeds of the grids are missing, or from a file; empty if all are computed."""
+    content = results.contents(results)
+    told: str = results.memo.recall("remark", content, partial(few_seeds, results))
+    return told
+
+
+def few_seeds(found: Found) -> str:
+    """A sentence if seeds of the grids are missing, or from a file; otherwise nothing."""
     counts = [found[study].reported["seed"].n_unique() for study in found if study in GRIDS]
     if counts and min(counts) < SEEDS:
-        yield ""
-        yield (
+        return (
             f"The grids are reported on {min(counts)} of {SEEDS} seeds, so that claims about them "
             "may be inconclusive: `preftd reproduce --full` reports all seeds."
         )
-    elif note := on_file_note(found[study] for study in found if study.kept_every):
-        yield from ("", note)
+    return on_file_note(found[study] for study in found if study.kept_every)
 
 
 def table(rows: Sequence[ClaimAnswer]) -> str:

@@ -49,25 +49,15 @@ CLAIMED = {"td_diverges": ("TD(λ)", False), "ptd_converges": ("PTD", True)}
 """Claims about each chain: the rule, and whether its expected update should converge."""
 
 
-class Written(NamedTuple):
-    """The figure, and all files that were written."""
-
-    figure: Figure
-    paths: list[Path]
-
-
-def write_counterexamples(
-    folder: Path, seeds: int = SEEDS, say: Callable[[str], object] = lambda _: None
-) -> Written:
-    """Write the figure and a page into a folder. `say` receives progress messages."""
+def write_counterexamples(folder: Path, figure: Figure, seeds: int = SEEDS) -> list[Path]:
+    """Write the figure, which simulated some seeds, and a page into a folder."""
     paths = [folder / name for name in FILES]
     refuse_others(*paths)
-    figure = draw_counterexamples(seeds, say)
     *pictures, page = paths
     with mpl.rc_context(PAPER_RC):
         save_figure(figure.axes[0], *pictures)
     write_output(page, lambda file: file.write(_page(diagnoses(), seeds).encode()))
-    return Written(figure, paths)
+    return paths
 
 
 def diagnoses() -> dict[str, list[Diagnosis]]:
