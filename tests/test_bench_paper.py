@@ -1,5 +1,7 @@
 """The benchmark of the paper runs all of its experiments."""
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks import paper
@@ -15,14 +17,29 @@ def test_all_figures_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
         made.append((names, order.seeds))
         return []
 
+    read: list[str] = []
+
+    def measured(command: str, _: Order) -> tuple[float, float]:
+        read.append(command)
+        return float(len(read)), 100.0
+
     monkeypatch.setattr(paper, "reproduce", reproduce)
-    ((_, *rows),) = tables(paper.table(seeds=2))
+    monkeypatch.setattr(paper, "_read", measured)
+    (_, *rows), (_, *commands) = tables(paper.table(seeds=2))
     all_of_it, *parts = made
     assert all_of_it == (list(WORDS), 1), "the first run compiles"
     assert parts == [(names, 2) for names in paper.PARTS.values() for _ in range(2)]
     assert [(row[0], number(row[1])) for row in rows] == [
         (part, len(names)) for part, names in paper.PARTS.items()
     ]
+    assert read == [name for name in paper.READING for _ in range(2)]
+    assert [row[1::2] for row in commands] == [["1", "2"], ["3", "4"], ["5", "6"]]
+
+
+def test_what_a_command_takes_is_measured(tmp_path: Path) -> None:
+    seconds, peak = paper._read("status", Order(tmp_path))
+    assert 0.2 < seconds < 60
+    assert 50 < peak < 2000
 
 
 def test_the_parts_are_the_whole() -> None:

@@ -1,5 +1,6 @@
 """What follows from results is recalled only while all that it follows from is the same."""
 
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -90,7 +91,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_values_are_made(
     monkeypatch.setattr(memo_module, "write_whole", refuse)
     said = list[str]()
     memo = Memo(tmp_path, said.append)
-    assert [memo.recall("a", "b", lambda one=one: one) for one in (1, 2)] == [1, 2]
+    assert [memo.recall("a", "b", partial(int, one)) for one in (1, 2)] == [1, 2]
     assert "cannot be written (No space left on device)" in said[0]
     assert len(said) == 1
 

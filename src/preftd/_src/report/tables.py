@@ -13,7 +13,7 @@ from preftd._src.experiments.manifest import Manifest, read_manifests, state_of
 from preftd._src.experiments.progress import progress_here
 from preftd._src.experiments.results import ALGORITHM, STEP_SIZE, Results
 from preftd._src.experiments.runner import Plan
-from preftd._src.experiments.statistics import summarise
+from preftd._src.experiments.statistics import interquartile_mean, summarise
 from preftd._src.experiments.store import Store
 from preftd._src.experiments.study import Study
 from preftd._src.style import labels, number_text
@@ -86,8 +86,9 @@ def _found(results: Results) -> dict[tuple[str, ...], dict[str, Any]]:
     """Statistics of the reported runs, by task and algorithm."""
     runs, by = results.reported, [*ALGORITHM, *STEP_SIZE]
     last = runs.with_columns(results.score.of_episodes.list.last().alias("score"))
+    scores = runs.group_by(by, maintain_order=True).agg("score")["score"].to_list()
     every = summarise(runs, by, level=LEVEL).with_columns(
-        summarise(runs, by, centre="iqm", interval="bootstrap")["centre"].alias("iqm"),
+        pl.Series("iqm", [float(interquartile_mean(np.array(some))) for some in scores]),
         summarise(last, by)["centre"].alias("last"),
     )
     return {tuple(row[name] for name in ALGORITHM): row for row in every.to_dicts()}
