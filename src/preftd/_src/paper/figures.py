@@ -53,7 +53,6 @@ from preftd._src.report.figures.lines import (
 from preftd._src.report.figures.study import draw_step_sizes, set_step_size_axis
 from preftd._src.style import (
     COLUMN,
-    MARK,
     MEDIUM,
     PAPER_RC,
     WIDTH,
@@ -340,15 +339,7 @@ def _draw(
         rows = drawable(line.rows, results.score).sort("number")
         x, centre = rows["number"] + aside * span, rows["centre"]
         drawn: list[Artist] = []
-        drawn += axes.plot(
-            x,
-            centre,
-            color=line.look.colour,
-            linestyle=line.look.line,
-            linewidth=line.width,
-            marker=line.look.marker,
-            markersize=MARK,
-        )
+        drawn += axes.plot(x, centre, linewidth=line.width, **line.look.line_style(marked=True))
         drawn.append(
             axes.vlines(x, rows["low"], rows["high"], color=line.look.colour, linewidth=BAR)
         )

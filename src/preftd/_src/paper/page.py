@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from preftd._src.experiments.progress import followed
 from preftd._src.files import refuse_others
+from preftd._src.paper import summary
 from preftd._src.paper.cartpole.studies import THRESHOLDS
 from preftd._src.paper.claim import Claim, Outcome, Verdict
 from preftd._src.paper.contents import CLAIMS, FIGURES
@@ -21,18 +22,7 @@ from preftd._src.paper.drawings import Drawings
 from preftd._src.paper.experiment import PaperFinding
 from preftd._src.paper.order import Order, stored
 from preftd._src.paper.registry import FINDINGS, WORDS
-from preftd._src.paper.summary import (
-    LEGEND,
-    ClaimAnswer,
-    ask,
-    averages,
-    effect_text,
-    interval_text,
-    primary,
-    remark,
-    small,
-    where,
-)
+from preftd._src.paper.summary import ClaimAnswer
 from preftd._src.report.page.plot import Plot, plot_of
 from preftd._src.report.page.render import Shot, explorer, provenance, write_page
 from preftd.tasks import make
@@ -116,8 +106,8 @@ def stored_page(order: Order) -> Iterator[str]:
         yield f"not on the page, as results are missing: {', '.join(one.name for one in missing)}"
     drawings = Drawings(found, order)
     plots = {name: drawings.plot(name) for name in followed(drawings.names, "figures")}
-    answered = ask(list(CLAIMS.values()), found)
-    yield f"wrote {write_paper_page(order.out, answered, remark(found), plots)}"
+    answered = summary.ask(list(CLAIMS.values()), found)
+    yield f"wrote {write_paper_page(order.out, answered, summary.remark(found), plots)}"
 
 
 def write_paper_page(
@@ -186,20 +176,14 @@ def write_paper_page(
             ("paper", "What the paper claims", [one for one in answered if one.claim.figures]),
             ("own", "Hypotheses beyond the paper", own),
         ],
-        told={
-            "effect": effect_text,
-            "interval": interval_text,
-            "small": small,
-            "where": where,
-            "averages": averages,
-            "figures": figures_of,
-        },
+        told=summary,
+        figures_of=figures_of,
         shown=shots,
         verdicts=list(Verdict),
         explorer=parts.html,
         more_styles=[parts.css],
         more_scripts=[parts.script],
-        legend=LEGEND,
+        legend=summary.LEGEND,
         remark=remark,
         untested=[name for name in CLAIMS if name not in verdicts],
         made=made,
@@ -266,16 +250,8 @@ def _card(
 ) -> Card:
     claims = {name: str(known.get(name, NOT_TESTED)) for name in finding.claims}
     plot = plots.get(finding.figure)
-    outcome, more, effect, measured = _primary(finding, answered, known)
-    return Card(
-        finding,
-        outcome,
-        more,
-        effect,
-        measured,
-        claims,
-        _box(plot, finding.panel) if plot else None,
-    )
+    box = _box(plot, finding.panel) if plot else None
+    return Card(finding, *_primary(finding, answered, known), claims, box)
 
 
 def _primary(
@@ -284,7 +260,7 @@ def _primary(
     """The text on a finding's primary claim: see `Card`."""
     name = finding.claims[0]
     if name in answered:
-        return primary(answered[name])
+        return summary.primary(answered[name])
     if name not in known:
         return NOT_TESTED, "", "", "Results are missing."
     exact = all(known[one] == Verdict.REPRODUCED for one in finding.claims)

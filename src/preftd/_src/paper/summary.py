@@ -71,7 +71,7 @@ def claim_lines(names: Sequence[str], order: Order) -> Iterator[str]:
 
 def remark(results: PaperResults) -> str:
     """Whether seeds of the grids are missing, or from a file; empty if all are computed."""
-    content = results.contents(results)
+    content = sorted(map(str, results.contents(results)))  # in whatever order they were found
     told: str = results.memo.recall("remark", content, partial(few_seeds, results))
     return told
 
