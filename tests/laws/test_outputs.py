@@ -62,7 +62,7 @@ MORE = {
     "a figure": Writes(
         "reproduce figure_3 --out out",
         ("figures/figure_3.png", "figures/figure_3.svg"),
-        ("figures", "cells", "runs"),
+        ("figures", "cells", "runs", "derived"),
     ),
     "the page": Writes("report --out out", ("paper.html",)),
     "all": Writes("reproduce --out out", ("paper.html", "convergence.md", "figures/figure_4.png")),

@@ -183,9 +183,11 @@ def test_a_page_of_what_is_stored_draws_each_figure_from_its_own_studies(
     figures = {name: noted(name) for name in WALKS}
     for module, name, stands_for in (
         (page, "FIGURES", figures),
+        (page, "STUDIES", walk_studies.STUDIES),
         (page, "CLAIMS", {}),
         (page, "write_paper_page", lambda *_: "it"),
         (drawings, "FIGURES", figures),
+        (drawings, "WORDS", ["counterexamples", *WALKS]),
         (drawings, "draw_counterexamples", lambda *_: Figure()),
         (drawings, "plot_of", lambda *_: []),
         (drawings, "Plot", lambda: None),

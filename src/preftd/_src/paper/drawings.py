@@ -1,6 +1,7 @@
 """Figures of the paper as files and for the page, drawn only if results or the code changed."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import matplotlib as mpl
@@ -18,6 +19,7 @@ from preftd._src.paper.counterexamples.figures import (
 from preftd._src.paper.memo import content_of
 from preftd._src.paper.order import Order, PaperResults
 from preftd._src.paper.registry import WORDS
+from preftd._src.paper.study import PaperStudy
 from preftd._src.report.page.plot import Plot, plot_of
 from preftd._src.style import RC, save_figure
 
@@ -27,6 +29,11 @@ def files_of(name: str, out: Path) -> list[Path]:
     if name == COUNTEREXAMPLES:
         return [out / file for file in FILES]
     return [out / "figures" / f"{name}.{ending}" for ending in ("png", "svg")]
+
+
+def studies_of(name: str) -> tuple[PaperStudy, ...]:
+    """The studies that a figure shows; chains are simulated without one."""
+    return FIGURES[name].studies if name in FIGURES else ()
 
 
 class Drawings:
@@ -48,14 +55,13 @@ class Drawings:
         self._results, self._out, self._say = results, order.out, say
         self._seeds = order.seeds or SEEDS
         self._settings = sorted(f"{name}: {value}" for name, value in mpl.rcParams.items())
-        self._last: tuple[str, Figure] | None = None
+        self._figure = lru_cache(1)(self._drawn)
+        """A figure, drawn once for its files and for the page."""
 
     @property
     def names(self) -> list[str]:
         """Figures whose studies have results."""
-        known = FIGURES.items()
-        able = {name for name, figure in known if all(s in self._results for s in figure.studies)}
-        return [name for name in WORDS if name in able | {COUNTEREXAMPLES}]
+        return [name for name in WORDS if all(one in self._results for one in studies_of(name))]
 
     def plot(self, name: str) -> Plot:
         """A figure for the page."""
@@ -84,18 +90,9 @@ class Drawings:
 
     def _content(self, name: str) -> Plain:
         """Everything that a figure shows, but for what the code says."""
-        if name == COUNTEREXAMPLES:
-            return [self._seeds, self._settings]
-        return [self._results.contents(FIGURES[name].studies), self._settings]
+        return [self._results.contents(studies_of(name)), self._seeds, self._settings]
 
-    def _figure(self, name: str) -> Figure:
-        """The figure, drawn once for its files and for the page."""
-        if self._last is None or self._last[0] != name:
-            if name == COUNTEREXAMPLES:
-                figure = draw_counterexamples(self._seeds, self._say)
-            else:
-                figure = FIGURES[name].draw(
-                    {study: self._results[study] for study in FIGURES[name].studies}
-                )
-            self._last = name, figure
-        return self._last[1]
+    def _drawn(self, name: str) -> Figure:
+        if name == COUNTEREXAMPLES:
+            return draw_counterexamples(self._seeds, self._say)
+        return FIGURES[name].draw({study: self._results[study] for study in studies_of(name)})

@@ -122,7 +122,7 @@ def without_search(studies: Iterable[PaperStudy], order: Order) -> list[PaperStu
     ]
 
 
-MOST = 64 * 2**20
+MOST = 32 * 2**20
 """Bytes of results that are kept in memory while others are read, of 430 MiB in all."""
 
 

@@ -15,7 +15,7 @@ from preftd._src.files import refuse_others
 from preftd._src.paper import summary
 from preftd._src.paper.cartpole.studies import THRESHOLDS
 from preftd._src.paper.claim import Claim, Outcome, Verdict
-from preftd._src.paper.contents import CLAIMS, FIGURES
+from preftd._src.paper.contents import CLAIMS, FIGURES, STUDIES
 from preftd._src.paper.counterexamples import COUNTEREXAMPLES
 from preftd._src.paper.counterexamples.figures import chain_effect, chain_verdicts, chains
 from preftd._src.paper.drawings import Drawings
@@ -99,9 +99,7 @@ class Card(NamedTuple):
 def stored_page(order: Order) -> Iterator[str]:
     """Write the page of the stored results of a folder; yields the path last."""
     refuse_others(order.out / PAGE)
-    names = list(dict.fromkeys(study for figure in FIGURES.values() for study in figure.studies))
-    claimed = [study for claim in CLAIMS.values() for study in claim.studies]
-    found, missing = stored([*names, *claimed], order)
+    found, missing = stored(STUDIES, order)
     if missing:
         yield f"not on the page, as results are missing: {', '.join(one.name for one in missing)}"
     drawings = Drawings(found, order)

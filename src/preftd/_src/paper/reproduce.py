@@ -13,9 +13,8 @@ from preftd._src.experiments.runner import run
 from preftd._src.experiments.study import Study
 from preftd._src.files import refuse_others
 from preftd._src.names import nearest
-from preftd._src.paper.contents import CLAIMS, FIGURES, STUDIES
-from preftd._src.paper.drawings import Drawings, files_of
-from preftd._src.paper.figures import PaperFigure
+from preftd._src.paper.contents import CLAIMS, STUDIES
+from preftd._src.paper.drawings import Drawings, files_of, studies_of
 from preftd._src.paper.order import Order, PaperResults, without_search
 from preftd._src.paper.page import PAGE, write_paper_page
 from preftd._src.paper.registry import WORDS
@@ -40,7 +39,7 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
     is_all = set(names) == set(WORDS)
     page = [order.out / PAGE] if is_all else []
     refuse_others(*(path for name in names for path in files_of(name, order.out)), *page)
-    _check_searches([FIGURES[name] for name in names if name in FIGURES], order)
+    _check_searches([study for name in names for study in studies_of(name)], order)
     progress = progress_here()
     results = PaperResults(order, progress.say)
     drawings, plots = Drawings(results, order, progress.say), dict[str, Plot]()
@@ -48,7 +47,7 @@ def _make(names: Sequence[str], order: Order) -> Iterator[str]:
     with order.make_executor(progress.say) as executor:
         runs = PaperRuns(order, results, executor, progress)
         for name in names:
-            runs.complete(FIGURES[name].studies if name in FIGURES else ())
+            runs.complete(studies_of(name))
             yield from (f"wrote {path}" for path in drawings.write(name))
             if is_all:
                 plots[name] = drawings.plot(name)
@@ -69,9 +68,9 @@ def _answers(known: Mapping[str, ClaimAnswer], results: PaperResults) -> dict[st
     return {answer.claim.name: answer for answer in ask(left, results)}
 
 
-def _check_searches(figures: Sequence[PaperFigure], order: Order) -> None:
-    """Refuse figures whose long search is not stored, before anything is computed."""
-    missing = without_search([study for figure in figures for study in figure.studies], order)
+def _check_searches(studies: Sequence[PaperStudy], order: Order) -> None:
+    """Refuse studies whose long search is not stored, before anything is computed."""
+    missing = without_search(studies, order)
     if missing:
         name = min(study.name for study in missing)
         raise InputError(

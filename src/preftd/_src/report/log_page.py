@@ -213,12 +213,8 @@ def _errors(summary: Mapping[str, Any]) -> dict[str, Any]:
     labels = {arm["key"]: arm["label"] for arm in summary["arms"]}
     rows = [
         [
-            PageCell(question["label"]),
-            PageCell(ROWS[e["rows"]]),
-            PageCell(labels[e["arm"]]),
-            PageCell(e["prediction"]),
-            PageCell(_span(e, "rmse"), e["rmse"]),
-            PageCell(_span(e, "relative"), e["relative"]),
+            *map(PageCell, (question["label"], ROWS[e["rows"]], labels[e["arm"]], e["prediction"])),
+            *(PageCell(_span(e, name), e[name]) for name in ("rmse", "relative")),
             PageCell(f"{e['count']:,}", e["count"]),
         ]
         for question in summary["questions"]
