@@ -13,7 +13,9 @@ from made_runs import frame
 from made_runs import run as run_of
 from paper.made_claims import World, made
 from preftd._src.arrays import InputError
+from preftd._src.experiments import progress
 from preftd._src.experiments.measures import Score
+from preftd._src.experiments.progress import followed
 from preftd._src.experiments.results import Results
 from preftd._src.paper.claim import Case, Finding, Region
 from preftd._src.paper.contents import CLAIMS
@@ -171,3 +173,19 @@ def test_a_wrong_claim_suggests_the_nearest() -> None:
     code, said = complaint("claims", "limit_reache")
     assert code == 2
     assert "did you mean 'limit_reached'?" in said
+
+
+def test_progress_is_shown_of_what_takes_longer_and_ends_if_it_is_stopped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(followed("abc", "claims")) == ["a", "b", "c"]
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(progress, "EVERY", -1.0)
+    assert list(followed("abc", "claims")) == ["a", "b", "c"]
+    first, *_, last = capsys.readouterr().err.splitlines()
+    assert first == "claims: 0 of 3 claims"
+    assert last.startswith("claims: 3 of 3 claims")
+    items = followed("abc", "claims")
+    assert [next(items), next(items)] == ["a", "b"]
+    items.close()
+    assert "1 of 3 claims" in capsys.readouterr().err

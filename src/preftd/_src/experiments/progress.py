@@ -1,7 +1,7 @@
 """Progress of a run: a bar on a terminal, lines of text elsewhere."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, final
 
 from preftd._src.terminal import print_line, printable, standard_error
@@ -163,7 +163,7 @@ def progress_here(unit: str = "cells") -> Progress:
     return progress_on(standard_error(), unit)
 
 
-def followed(items: Sequence[Item], what: str) -> Iterator[Item]:
+def followed(items: Sequence[Item], what: str) -> Generator[Item, None, None]:
     """The same items; their progress is shown once they take longer than a second."""
     progress, began = progress_here(what), time.monotonic()
     shown = False
