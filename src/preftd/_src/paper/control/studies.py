@@ -82,7 +82,7 @@ def _chosen(states: str, seed: int = 0) -> NDArray[np.bool_]:
     return doors if states == "doorways" else np.ones_like(doors)
 
 
-@lru_cache(256)
+@lru_cache(512)
 def _room_task(states: str, seed: int, start: str = "first room") -> Task:
     """Four rooms with a random policy, whose observable states are some of them."""
     task = make("four_rooms")
