@@ -1,8 +1,9 @@
-"""Five tasks and their failing sensors as pure functions of JAX, for `memory_study.py`.
+"""Tasks and their failing sensors as pure functions of JAX, for `memory_study.py`.
 
-CartPole, Acrobot and Pendulum have Gymnasium's dynamics. The T-maze is that of POBAX: the first
-observation says whether the goal is up or down, and the junction comes after a hallway of five. The
-corridors are `decision_corridors` of this library, whose hidden states show noise on their own.
+CartPole, Acrobot, Pendulum and MountainCar have Gymnasium's dynamics. The T-maze is that of POBAX:
+the first observation says whether the goal is up or down, and the junction comes after a hallway of
+five. RockSample is small, and pays and shows what POBAX's does. The corridors are
+`decision_corridors` of this library, whose hidden states show noise on their own.
 
 Observations are divided by their spread, so that noise of standard deviation 1 looks like them.
 """
@@ -17,7 +18,7 @@ from preftd import tasks
 
 
 class Task(NamedTuple):
-    """A task; `state` is an array of four numbers, or of fewer.
+    """A task; `state` is an array of a few numbers.
 
     size      how many numbers an observation has
     actions   how many actions there are; 0 for one real number
@@ -139,6 +140,69 @@ def _pendulum() -> Task:
     return Task(3, 0, 200, 0.9, 0.05, start, step, observe, policy)
 
 
+def _mountain_car() -> Task:
+    spread = jnp.array([0.5, 0.03])
+
+    def start(key: Any) -> Any:
+        return jnp.array([jax.random.uniform(key, minval=-0.6, maxval=-0.4), 0.0])
+
+    def step(state: Any, action: Any) -> tuple[Any, Any, Any]:
+        place, speed = state
+        speed = speed + (action - 1) * 0.001 - jnp.cos(3 * place) * 0.0025
+        speed = jnp.clip(speed, -0.07, 0.07)
+        place = jnp.clip(place + speed, -1.2, 0.6)
+        speed = jnp.where((place <= -1.2) & (speed < 0), 0.0, speed)
+        return jnp.array([place, speed]), -1.0, (place >= 0.5) & (speed >= 0)
+
+    def observe(_key: Any, state: Any) -> tuple[Any, Any]:
+        return state / spread, True
+
+    def policy(_key: Any, state: Any) -> Any:
+        """Push the way it moves: it gets to the top."""
+        return jnp.where(state[1] >= 0, 2, 0)
+
+    return Task(2, 3, 200, 0.99, 0.05, start, step, observe, policy)
+
+
+def _rock_sample(size: int = 5) -> Task:
+    """State: column, row, the rock that was checked or −1, and which rocks are good.
+
+    Actions: north, south, west, east, sample, and check each rock. East of the map is the exit.
+    """
+    rocks = jnp.array([[2.0, 0.0], [1.0, 3.0], [4.0, 2.0]])
+    moves = jnp.array([[0.0, -1.0], [0.0, 1.0], [-1.0, 0.0], [1.0, 0.0]])
+
+    def start(key: Any) -> Any:
+        return jnp.concatenate([jnp.array([0.0, 0.0, -1.0]), jax.random.bernoulli(key, 0.5, (3,))])
+
+    def step(state: Any, action: Any) -> tuple[Any, Any, Any]:
+        place, good = state[:2], state[3:]
+        sampled = (action == 4) & (rocks == place).all(1)
+        place = place + jnp.where(action < 4, moves[jnp.minimum(action, 3)], 0.0)
+        leaves = place[0] >= size
+        paid = (sampled * (20 * good - 10)).sum() + 10.0 * leaves
+        checked = jnp.maximum(action - 5, -1).astype(float)
+        place = jnp.clip(place, 0, size - 1)
+        good = jnp.where(sampled, 0.0, good)
+        return jnp.concatenate([place, checked[None], good]), paid, leaves
+
+    def observe(key: Any, state: Any) -> tuple[Any, Any]:
+        """Show the place, and what the check found: the further, the more often it is wrong."""
+        distance = jnp.linalg.norm(rocks - state[:2], axis=1)
+        right = jax.random.bernoulli(key, 0.5 * (1 + 2 ** (-distance / 20)))
+        says = jnp.where(right, 1, -1) * (2 * state[3:] - 1) * (state[2] == jnp.arange(3))
+        places = [jnp.arange(size) == x for x in state[:2]]
+        return 2.0 * jnp.concatenate([*places, says]), True
+
+    def policy(_key: Any, state: Any) -> Any:
+        """Check the first rock, go east, and sample that rock if it is good."""
+        at_start = (state[0] == 0) & (state[2] < 0)
+        at_rock = (state[:2] == rocks[0]).all() & (state[3] == 1)
+        return jnp.where(at_start, 5, jnp.where(at_rock, 4, 3))
+
+    return Task(2 * size + 3, 8, 200, 0.99, 0.1, start, step, observe, policy)
+
+
 def _t_maze(hallway: int = 5) -> Task:
     """State: place and goal; actions: up, down, east, west."""
 
@@ -202,6 +266,8 @@ TASKS: dict[str, Callable[[], Task]] = {
     "Pendulum": _pendulum,
     "corridors": _corridors,
     "Acrobot": _acrobot,
+    "MountainCar": _mountain_car,
+    "RockSample": _rock_sample,
 }
 
 KINDS = ("noise", "frozen", "other")

@@ -21,6 +21,7 @@ from typer.main import get_command
 from preftd import tasks
 from preftd._src import cli
 from preftd._src.paper.contents import CLAIMS
+from preftd._src.paper.memory import MEMORY
 from preftd._src.paper.registry import WORDS
 
 ROOT = Path(__file__).parents[1]
@@ -121,6 +122,9 @@ def test_a_wheel_holds_that_page(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as held:
         [name] = [one for one in held.namelist() if one.endswith(".dist-info/METADATA")]
         metadata = held.read(name).decode()
+        study = [one for one in held.namelist() if "/memory_study/" in one]
+    endings = ("agents.py", "study.csv", "study.py", "tasks.py")  # for `preftd reproduce memory`
+    assert sorted(study) == [f"preftd/_src/paper/memory_study/memory_{one}" for one in endings]
     assert "Description-Content-Type: text/markdown" in metadata
     assert metadata.partition("\n\n")[2].strip() == package_page().strip()
 
@@ -146,7 +150,7 @@ def test_a_command_that_is_shown_can_be_typed(line: str) -> None:
         return
     context = group.commands[name].make_context(name, arguments)
     given = {key: part for key, part in context.params.items() if part}
-    for kind, known in (("figures", WORDS), ("names", CLAIMS)):
+    for kind, known in (("figures", {*WORDS, MEMORY}), ("names", CLAIMS)):
         assert set(given.get(kind, ())) <= set(known), line
     for kind in ("file", "study"):
         assert kind not in given or (ROOT / given[kind]).exists(), line

@@ -60,6 +60,7 @@ PICTURES: dict[str, Callable[[Path, str], None]] = {
     "tokens": _script,
     "tokens_study": _script,
     "memory": _script,
+    "memory_values": lambda results, _: _script(results, "memory"),
 }
 """How each picture is made, given the folder of results and its name."""
 

@@ -1,7 +1,9 @@
-"""Makes memory.png and the tables of docs/research/memory.md from the stored rows."""
+"""Makes memory.png, memory_values.png and the tables of docs/research/memory.md."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -10,13 +12,15 @@ import polars as pl
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
-from scipy.stats import trim_mean
+from scipy.stats import sem, trim_mean
+from scipy.stats import t as student
 
 from preftd._src.style import LOOKS, MARK, OTHERS, RC, WIDTH, Look, number_text, save_figure
 
 HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
 Floats = NDArray[np.float64]
-TASKS = ("CartPole", "T-maze", "Pendulum", "corridors")
+TASKS = ("CartPole", "T-maze", "Pendulum", "corridors", "Acrobot")
 FAILURES = ("noise", "outages", "misleading")
 LOOKED: dict[str, Look] = {
     "PPO": LOOKS["ETD"],
@@ -52,15 +56,40 @@ SINGLE = (
     "where extreme",
 )
 SINGLE_TASK = "CartPole"
+OTHER_TASKS = ("MountainCar", "RockSample")
+RIVALS: dict[str, Look] = {
+    "oracle": LOOKS["PTD"],
+    "learned": OTHERS[0],
+    "TD(λ)": LOOKS["TD(λ)"],
+    "β ≡ 1": LOOKS["ETD"],
+    "λ-greedy, cells": LOOKS["ETD-variable"],
+    "Adaptive-TD, cells": LOOKS["ETD-fixed"],
+    "expected trace, cells": OTHERS[1],
+    "adaptive interest, cells": OTHERS[2],
+}
+"""Methods of `memory_rivals.py`."""
 TITLES = {"last": "return", "real": "error at real observations", "hidden": "error at bad ones"}
 SAMPLES = 2000
 """Bootstrap samples."""
+TUNED = 1000
+"""From this seed on, runs of Stable-Baselines3 choose step sizes."""
 
 
-def read_rows(file: Path = HERE / "memory.csv") -> pl.DataFrame:
+def read_rows(file: Path = EXAMPLES / "memory_study.csv") -> pl.DataFrame:
     """Return rows with their measures as lists."""
     numbers = pl.col("last", "all", "real", "hidden").str.split(" ").cast(pl.List(pl.Float64))
     return pl.read_csv(file, infer_schema_length=None).with_columns(numbers)
+
+
+def read_sb3() -> pl.DataFrame:
+    """Return the runs of Stable-Baselines3."""
+    return pl.read_csv(HERE / "memory_sb3.csv")
+
+
+def read_errors() -> pl.DataFrame:
+    """Return mean squared errors of methods that adapt, a list by seed."""
+    numbers = pl.col("errors").str.split(" ").cast(pl.List(pl.Float64))
+    return pl.read_csv(HERE / "memory_rivals.csv").with_columns(numbers)
 
 
 def of_runs(
@@ -244,7 +273,7 @@ def scale_table(frame: pl.DataFrame) -> str:
 
 def tables() -> list[str]:
     """Return all tables."""
-    frame = read_rows()
+    frame, runs = read_rows(), read_sb3()
     return [
         main_table(frame, "last"),
         main_table(frame, "real"),
@@ -258,40 +287,131 @@ def tables() -> list[str]:
         single_table(frame, "real"),
         scale_table(frame),
         cost_table(frame),
+        other_table(frame),
+        sb3_table(runs),
+        agents_table(runs, frame),
+        rival_table(read_errors()),
     ]
 
 
-def draw(frame: pl.DataFrame) -> None:
-    """Draw interquartile means by failure, and performance profiles over tasks and failures."""
+def other_table(frame: pl.DataFrame) -> str:
+    """Return means of returns and errors for tasks that are compared with noise only."""
+    names = frame.filter(task=OTHER_TASKS[0], failure="noise")["method"].unique(maintain_order=True)
+    head = [f"{task}: {TITLES[measure]}" for task in OTHER_TASKS for measure in ("last", "real")]
+
+    def row(name: str, failure: str) -> list[str]:
+        both = ((task, measure) for task in OTHER_TASKS for measure in ("last", "real"))
+        return [mean_text(of_runs(frame, m, task, failure, name), FORMATS[m]) for task, m in both]
+
+    rows = [[name, *row(name, "noise")] for name in names]
+    return _lines(["noise", *head], [*rows, ["PPO, nothing fails", *row("PPO", "none")]])
+
+
+FORMATS = {"last": ".4g", "real": ".2f"}
+
+
+def mean_text(runs: Floats, spec: str) -> str:
+    """Return the mean of a few runs with its 95 % interval, by Student's distribution."""
+    half = student.ppf(0.975, len(runs) - 1) * sem(runs)
+    centre, low, high = (number_text(runs.mean() + x, spec) for x in (0, -half, half))
+    return f"{centre} [{low}, {high}]"
+
+
+def of_sb3(runs: pl.DataFrame, task: str, failure: str, method: str) -> Floats:
+    """Return the reported returns of a method, by seed."""
+    found = runs.filter(pl.col("seed") < TUNED, task=task, failure=failure, method=method)
+    return found.sort("seed")["last"].to_numpy()
+
+
+def sb3_table(runs: pl.DataFrame) -> str:
+    """Return what preferences change where the flag is known, by Stable-Baselines3."""
+    rows = []
+    places = runs.filter(pl.col("seed") < TUNED, method="preferences").select("task", "failure")
+    for task, failure in places.unique(maintain_order=True).rows():
+        flag, own = (of_sb3(runs, task, failure, name) for name in ("flag", "preferences"))
+        texts = [mean_text(flag, ".4g"), mean_text(own, ".4g"), mean_text(own - flag, "+.3g")]
+        rows.append([f"{task}, {failure}", *texts, str(len(own))])
+    return _lines(["few seeds: return", "flag", "preferences", "preferences − flag", "seeds"], rows)
+
+
+def agents_table(runs: pl.DataFrame, frame: pl.DataFrame) -> str:
+    """Return returns of other agents and preferences on CartPole with noise, next to those here."""
+    ours = {"LSTM, flag": "GRU, flag", "LSTM, preferences": "GRU, preferences"}
+    rows = []
+    names = runs.filter(pl.col("seed") < TUNED, task=SINGLE_TASK, failure="noise")["method"]
+    for name in names.unique(maintain_order=True):
+        own, other = of_sb3(runs, SINGLE_TASK, "noise", name), ours.get(name, name)
+        here = [""]
+        if other in LOOKED:
+            here = [mean_text(of_runs(frame, "last", SINGLE_TASK, "noise", other), ".4g")]
+        rows.append([name, mean_text(own, ".4g"), str(len(own)), *here])
+    return _lines([f"{SINGLE_TASK}, noise: return", "other agents", "seeds", "this study"], rows)
+
+
+def of_rival(errors: pl.DataFrame, tasks: tuple[str, ...], method: str) -> Floats:
+    """Return root mean squared errors by the spread of values, shape (tasks, seeds)."""
+    found = [errors.filter(task=task, method=method) for task in tasks]
+    return np.array([np.sqrt(one["errors"].item()) / one["spread"].item() for one in found])
+
+
+def rival_table(errors: pl.DataFrame) -> str:
+    """Return errors of methods that adapt λ, traces or interest, by task and over all."""
+    tasks = tuple(errors["task"].unique(maintain_order=True))
+    places = [*((task,) for task in tasks), tasks]
+    rows = [[name, *(cell(of_rival(errors, some, name)) for some in places)] for name in RIVALS]
+    return _lines(["error at observable states", *tasks, "all five"], rows)
+
+
+def draw(frame: pl.DataFrame, errors: pl.DataFrame) -> None:
+    """Draw interquartile means and performance profiles: a figure for each question."""
+    tasks = tuple(errors["task"].unique(maintain_order=True))
+    returns, few, many = (np.linspace(*ends, 131) for ends in ((-0.1, 1.1), (0, 1.2), (0, 3.3)))
     with plt.rc_context(RC):
-        figure, axes = plt.subplots(2, 2, figsize=(7.2, 6.0), layout="constrained")
-        _draw_means(axes[0, 0], frame, "last")
-        _draw_means(axes[1, 0], frame, "real")
-        _draw_profile(axes[0, 1], frame, "last", np.linspace(-0.1, 1.1, 121))
-        _draw_profile(axes[1, 1], frame, "real", np.linspace(0, 1.4, 141))
-        axes[0, 0].set_title("control")
-        axes[0, 0].set_ylabel("score (interquartile mean)")
-        axes[0, 1].set_title("control: profiles")
-        axes[0, 1].set_xlabel("score τ")
-        axes[0, 1].set_ylabel("share of runs above τ")
-        axes[1, 0].set_title("values at real observations")
-        axes[1, 0].set_ylabel("error / spread of values")
-        axes[1, 1].set_title("values: profiles")
-        axes[1, 1].set_xlabel("error τ")
-        axes[1, 1].set_ylabel("share of runs below τ")
-        labelled = axes[0, 0].get_legend_handles_labels()
-        figure.legend(*labelled, loc="outside upper center", ncols=3)
-        save_figure(axes[0, 0], HERE / "memory.png")
+        figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.7), layout="constrained")
+        _draw_means(
+            axes[0], LOOKED, FAILURES, lambda name, one: strata(frame, "last", name, (one,))
+        )
+        _draw_profile(axes[1], LOOKED, partial(strata, frame, "last"), returns, above=True)
+        axes[0].set_title("control")
+        axes[0].set_ylabel("score (interquartile mean)")
+        axes[1].set_title("control: profiles")
+        axes[1].set_xlabel("score τ")
+        axes[1].set_ylabel("share of runs above τ")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+        save_figure(axes[0], HERE / "memory.png")
+
+        figure, axes = plt.subplots(2, 2, figsize=(7.2, 7.2), layout="constrained")
+        _draw_means(
+            axes[0, 0], LOOKED, FAILURES, lambda name, one: strata(frame, "real", name, (one,))
+        )
+        _draw_profile(axes[0, 1], LOOKED, partial(strata, frame, "real"), few, above=False)
+        _draw_means(axes[1, 0], RIVALS, tasks, lambda name, one: of_rival(errors, (one,), name))
+        _draw_profile(axes[1, 1], RIVALS, partial(of_rival, errors, tasks), many, above=False)
+        axes[0, 0].set_title("critics at real observations")
+        axes[0, 1].set_title("critics: profiles")
+        axes[1, 0].set_title("linear and cells: methods that adapt")
+        axes[1, 1].set_title("linear and cells: profiles")
+        axes[1, 0].set_xticks(range(len(tasks)), [name.replace(" ", "\n") for name in tasks])
+        for row in axes:
+            row[0].set_ylabel("error / spread of values")
+            row[1].set_xlabel("error τ")
+            row[1].set_ylabel("share of runs below τ")
+        places = ("outside upper center", 3), ("outside lower center", 4)
+        for row, (place, columns) in zip(axes, places, strict=True):
+            figure.legend(*row[0].get_legend_handles_labels(), loc=place, ncols=columns)
+        save_figure(axes[0, 0], HERE / "memory_values.png")
 
 
-def _draw_means(axes: Axes, frame: pl.DataFrame, measure: str) -> None:
-    """Draw the interquartile mean of each method for each failure, side by side."""
-    for m, (name, look) in enumerate(LOOKED.items()):
-        found = [strata(frame, measure, name, (one,)) for one in FAILURES]
+def _draw_means(
+    axes: Axes, looks: dict[str, Look], places: tuple[str, ...], of: Callable[[str, str], Floats]
+) -> None:
+    """Draw the interquartile mean of each method in each place, side by side."""
+    for m, (name, look) in enumerate(looks.items()):
+        found = [of(name, place) for place in places]
         centres = np.array([middle(runs) for runs in found])
         ends = np.array([interval(middle(resampled(runs))) for runs in found]).T
         axes.errorbar(
-            np.arange(len(FAILURES)) + 0.095 * (m - 4),
+            np.arange(len(places)) + 0.095 * (m - (len(looks) - 1) / 2),
             centres,
             np.abs(ends - centres),
             color=look.colour,
@@ -301,19 +421,21 @@ def _draw_means(axes: Axes, frame: pl.DataFrame, measure: str) -> None:
             linewidth=WIDTH,
             label=name,
         )
-    axes.set_xticks(range(len(FAILURES)), list(FAILURES))
-    axes.set_xlim(-0.5, len(FAILURES) - 0.5)
+    axes.set_xticks(range(len(places)), list(places))
+    axes.set_xlim(-0.5, len(places) - 0.5)
 
 
-def _draw_profile(axes: Axes, frame: pl.DataFrame, measure: str, at: Floats) -> None:
-    """Draw the share of runs, over tasks and failures, that are better than each number."""
-    for name, look in LOOKED.items():
-        runs = strata(frame, measure, name).ravel()
-        better = runs[:, None] > at if measure == "last" else runs[:, None] < at
+def _draw_profile(
+    axes: Axes, looks: dict[str, Look], of: Callable[[str], Floats], at: Floats, *, above: bool
+) -> None:
+    """Draw the share of runs, over all places, that are above or below each number."""
+    for name, look in looks.items():
+        runs = of(name).ravel()[:, None]
+        better = runs > at if above else runs < at
         axes.plot(at, better.mean(0), linewidth=WIDTH, **look.line_style())
     axes.set_ylim(0, 1.02)
 
 
 if __name__ in ("__main__", "<run_path>"):
-    draw(read_rows())
+    draw(read_rows(), read_errors())
     print("\n\n".join(tables()))

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from preftd import tasks
+from preftd.failures import FailedError
 from preftd.tasks import ControlTask
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -35,9 +36,12 @@ def kit() -> Iterator[Any]:
         del sys.modules[f"memory_{name}"]
 
 
-@pytest.mark.parametrize("name", ["CartPole", "Acrobot", "Pendulum"])
+VERSIONS = {"CartPole": 1, "Acrobot": 1, "Pendulum": 1, "MountainCar": 0}
+
+
+@pytest.mark.parametrize("name", VERSIONS)
 def test_dynamics_are_those_of_gymnasium(kit: Any, name: str) -> None:
-    task, theirs = kit.tasks.TASKS[name](), gymnasium.make(f"{name}-v1")
+    task, theirs = kit.tasks.TASKS[name](), gymnasium.make(f"{name}-v{VERSIONS[name]}")
     assert theirs.spec is not None
     assert theirs.spec.max_episode_steps == task.limit
     own: Any = theirs.unwrapped
@@ -92,6 +96,29 @@ def test_the_t_maze_pays_for_the_goal_that_was_shown_first(kit: Any) -> None:
         _, reward, over = task.step(state, action)
         assert over
         assert reward == pytest.approx(4 if action == goal else -0.1)
+
+
+def test_rock_sample_pays_for_good_rocks_once_and_shows_what_was_checked(kit: Any) -> None:
+    task, key = kit.tasks.TASKS["RockSample"](), jax.random.key(0)
+    state, paid, says = jnp.array([0.0, 0, -1, 1, 0, 1]), [], []
+    for action in (5, 3, 3, 4, 4, 1, 1, 3, 3, 7, 4, 0, 2, 3, 3):
+        state, reward, over = task.step(state, action)
+        says.append(np.asarray(task.observe(key, state)[0][-3:]).tolist())
+        paid.append(float(reward))
+    assert paid == [0, 0, 0, 10, -10, 0, 0, 0, 0, 0, 10, 0, 0, 0, 10]
+    assert over
+    assert {i for i, one in enumerate(says) if any(one)} == {0, 9}
+    assert says[9] == [0, 0, 2]  # at the rock, a check is always right
+    far = jnp.array([0.0, 4, 0, 1, 0, 0])
+    seen = jax.vmap(task.observe, (0, None))(jax.random.split(key, 4000), far)[0][:, -3]
+    assert (np.asarray(seen) == 2).mean() == pytest.approx(
+        0.5 + 2 ** (-(20**0.5) / 20 - 1), abs=0.02
+    )
+    total, state = 0.0, jnp.array([0.0, 0, -1, 1, 0, 1])
+    for _ in range(7):
+        state, reward, over = task.step(state, task.policy(key, state))
+        total += float(reward)
+    assert (total, bool(over)) == (20.0, True)
 
 
 @pytest.mark.parametrize("name", ["noise", "outages", "misleading"])
@@ -227,12 +254,13 @@ def test_a_study_resumes_and_tunes_on_other_seeds(
         ]
 
     monkeypatch.setattr(study, "compute", compute)
-    monkeypatch.setattr(study, "TASKS", {study.SINGLE_TASK: None})
+    monkeypatch.setattr(study, "TASKS", {study.SINGLE_TASK: None, study.OTHER_TASKS[0]: None})
     file = tmp_path / "rows.csv"
     study.fill(file)
     whole, number = file.read_text(encoding="utf-8"), len(calls)
     reported = [cells[0] for cells in calls if cells[0].seeds == "reported"]
-    assert len(reported) == len(set(reported)) == 2 * 9 * 3 + 3 + 3 * 3 + 2 * 5 * 6
+    main, other = 2 * 9 * 3 + 3 + 3 * 3 + 2 * 5 * 6, 2 * 6 + 3
+    assert len(reported) == len(set(reported)) == main + other
     assert {cell.rate for cell in reported} == {0.01}
     assert not set(study.TUNED) & set(study.REPORTED)
     begun = whole.splitlines(keepends=True)[:3]  # half of the first call
@@ -240,4 +268,9 @@ def test_a_study_resumes_and_tunes_on_other_seeds(
     study.fill(file)
     assert len(calls) == 2 * number
     assert file.read_text(encoding="utf-8") == whole
-    assert study.check(file, 3)
+    lines = list(study.check(file, 3))
+    assert [line.rpartition(" ")[2] for line in lines] == ["equal"] * 3
+    apart = {name: [9.0] for name in study.MEASURES}
+    monkeypatch.setattr(study, "compute", lambda _: (1.0, [apart]))
+    with pytest.raises(FailedError, match="not those on file"):
+        list(study.check(file, 3))

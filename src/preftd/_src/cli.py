@@ -145,10 +145,13 @@ def reproduce(
 ) -> None:
     """Compute and draw figures of the paper. Stored results are reused.
 
+    The name memory draws nothing: it recomputes rows of a study in JAX.
+
     For example:
         preftd reproduce
         preftd reproduce --full
         preftd reproduce figure_3 --seeds 5 --out quick
+        preftd reproduce memory
     """
     from preftd._src.paper.order import Order
     from preftd._src.paper.reproduce import reproduce as make

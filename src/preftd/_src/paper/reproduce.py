@@ -1,6 +1,7 @@
 """Making the figures of the paper: studies are run when they are needed, each once, and drawn."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import final
 
@@ -15,6 +16,7 @@ from preftd._src.files import refuse_others
 from preftd._src.names import nearest
 from preftd._src.paper.contents import CLAIMS, STUDIES
 from preftd._src.paper.drawings import Drawings, files_of, studies_of
+from preftd._src.paper.memory import MEMORY, recompute_rows
 from preftd._src.paper.order import Order, PaperResults, without_search
 from preftd._src.paper.page import PAGE, write_paper_page
 from preftd._src.paper.registry import WORDS
@@ -30,9 +32,10 @@ HERE = Path(__file__).parent
 def reproduce(names: Sequence[str], order: Order) -> Iterator[str]:
     """Make some figures, or all and the page; yields lines about written files."""
     for name in names:
-        nearest("figure", name, WORDS)
-    chosen = list(dict.fromkeys(names)) or list(WORDS)
-    return _make(chosen, order)
+        nearest("figure", name, [*WORDS, MEMORY])
+    recomputed = recompute_rows(order) if MEMORY in names else ()
+    chosen = [name for name in dict.fromkeys(names or WORDS) if name != MEMORY]
+    return chain(_make(chosen, order) if chosen else (), recomputed)
 
 
 def _make(names: Sequence[str], order: Order) -> Iterator[str]:
