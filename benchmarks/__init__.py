@@ -30,6 +30,7 @@ BENCHMARKS = {
         "paper",
         "ray",
         "learned",
+        "ablation",
         "returns",
         "jax",
         "tokens",

@@ -12,20 +12,18 @@ from numpy.typing import NDArray
 
 from preferences.learned_reference_parts import Kernels, MarkovTest, Metric, Numbers, Odd, Values
 from preftd._src.arrays import Vector
-from preftd._src.preferences.learned.cells import (
-    ALIKE,
-    AT_FIRST,
+from preftd._src.preferences.learned.cells import ALIKE, LONGEST
+from preftd._src.preferences.learned.constants import (
     ENOUGH,
-    LATELY,
-    LONGEST,
-    ROWS,
-    SOME_RECUR,
-    STATES,
+    FEW,
+    MANY,
+    ODDS,
+    SEVERAL,
+    SOME,
+    TIMES,
 )
-from preftd._src.preferences.learned.markov import CHECKED, FAILING, TESTED
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES
-from preftd._src.preferences.learned.metric import LEAST
-from preftd._src.preferences.learned.widths import ALL, ODDS, PART, ROOM, SOME, TIED
+from preftd._src.preferences.learned.widths import ALL, ROOM, TIED
 
 FIRST, OTHER, LAST = range(CLASSES)
 
@@ -86,7 +84,7 @@ class Reference:
 
     def step(self, x: Vector, is_first: bool, outcome: tuple[float, float] = (0.0, 0.0)) -> float:
         """Learn from the observation before, then decide on x, which the outcome led to."""
-        if self.time % CHECKED == 0:
+        if self.time % MANY == 0:
             self.is_void = self._fails()
         if self.waiting is not None:
             name = self._learn(*self.waiting, is_last=is_first)
@@ -101,9 +99,9 @@ class Reference:
         beta = self._decide(x, is_first)
         self.waiting = x, is_first, beta is not None and beta > 0
         if beta is None:  # it is like none before
-            recur = max(self.recurring, self.numbers.returning) > SOME_RECUR
-            beta = float(recur and self.time <= 2 * self.new + AT_FIRST)
-            self.recurring -= self.recurring / LATELY
+            recur = max(self.recurring, self.numbers.returning) > 1 / TIMES
+            beta = float(recur and self.time <= 2 * self.new + MANY)
+            self.recurring -= self.recurring / SEVERAL
             self.numbers.presume(x)
         return beta
 
@@ -111,9 +109,9 @@ class Reference:
         """Whether most cells fail the Markov test."""
         cells = [(name, self.visits_of[key]) for key, name in self.atoms.items()]
         cells += [(one.name, one.visits) for one in self.clusters if one.is_cell]
-        tested = [name for name, visits in cells if visits >= TESTED]
+        tested = [name for name, visits in cells if visits >= SEVERAL]
         failing = sum(self.markov.is_distrusted(name) for name in tested)
-        return failing >= FAILING and 2 * failing > len(tested)
+        return failing >= FEW and 2 * failing > len(tested)
 
     def _decide(self, x: Vector, is_first: bool) -> float | None:
         key = x.tobytes()
@@ -121,7 +119,7 @@ class Reference:
             return self._trust(self.atoms[key])
         if key in self.seen:
             return 1.0
-        if self.metric.n < LEAST or self.metric.dim == 0 or self.numbers.make(x):
+        if self.metric.n < TIMES or self.metric.dim == 0 or self.numbers.make(x):
             return 1.0
         if self._is_world() and not self.kernels.is_tied(TIED):
             return None
@@ -133,7 +131,7 @@ class Reference:
 
     def _is_world(self) -> bool:
         """Whether exact repetitions are more than a default value, and more than chance."""
-        return len(self.atoms) >= STATES and self.repeats > self.metric.n / ROWS
+        return len(self.atoms) >= FEW and self.repeats > self.metric.n / MANY
 
     def _near(self, x: Vector, is_first: bool) -> float | None:
         """β if what recurs stands apart."""
@@ -171,7 +169,7 @@ class Reference:
         if key in self.seen and key not in self.atoms:
             self.names += 1
             self.atoms[key] = self.names
-            self.recurring, self.new = min(self.recurring + 1 / LATELY, 1.0), self.time
+            self.recurring, self.new = min(self.recurring + 1 / SEVERAL, 1.0), self.time
             self.visits_of[key] = 1
         if key in self.atoms:
             name, in_cell = self.atoms[key], True
@@ -193,10 +191,10 @@ class Reference:
     def _learn_loose(self, x: Vector, e: int) -> Cluster | None:
         """Learn from an observation that was never seen exactly."""
         found = None
-        if self.metric.n >= LEAST and self.metric.dim > 0:
+        if self.metric.n >= TIMES and self.metric.dim > 0:
             is_near = self.follows and self.kernels.follows_nearly(x)
             used, gained = self.kernels.near, 0.0
-            scored = self.metric.n < ALL or self.metric.n % PART == 0
+            scored = self.metric.n < ALL or self.metric.n % SEVERAL == 0
             if scored:
                 before = self.kernels.evidence[e, used]
                 self.kernels.score(x, e)

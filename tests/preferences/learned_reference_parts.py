@@ -7,23 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from preftd._src.arrays import Dense, Vector
-from preftd._src.preferences.learned.cells import LATELY, LONGEST
-from preftd._src.preferences.learned.markov import BEGIN, END, TERM
+from preftd._src.preferences.learned.cells import LONGEST
+from preftd._src.preferences.learned.constants import ODDS, SEVERAL, SOME, TERM, TIMES
+from preftd._src.preferences.learned.markov import BEGIN, END
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, EXPERTS, RECENT, WIDTHS
-from preftd._src.preferences.learned.metric import LEAST, ODD, ROUNDING
-from preftd._src.preferences.learned.returns import (
-    FAINT,
-    FIRST_TEST,
-    GROWTH_OF_TESTS,
-    LEAST_VARIANCE,
-)
-from preftd._src.preferences.learned.widths import (
-    FIRST,
-    GRADUAL,
-    LIKELIER,
-    ODDS,
-    ROOM,
-)
+from preftd._src.preferences.learned.metric import ROUNDING
+from preftd._src.preferences.learned.returns import FAINT, GROWTH_OF_TESTS, LEAST_VARIANCE
+from preftd._src.preferences.learned.widths import FIRST, GRADUAL, LIKELIER, ROOM
 
 NONE = 0
 """The cell before, where an episode starts."""
@@ -87,14 +77,14 @@ class Numbers:
         """Remember the numbers of x."""
         for number in enumerate(x.tolist()):
             if number in self.once - self.twice:
-                self.returning = min(self.returning + 1 / LATELY, 1.0)
+                self.returning = min(self.returning + 1 / SEVERAL, 1.0)
             (self.twice if number in self.once else self.once).add(number)
 
     def presume(self, x: Vector) -> None:
         """Note that the numbers of x which are new are not found to recur yet."""
         for number in enumerate(x.tolist()):
             if number not in self.twice:
-                self.returning -= self.returning / LATELY
+                self.returning -= self.returning / SEVERAL
 
     def make(self, x: Vector) -> bool:
         """Whether all numbers in x were seen twice."""
@@ -121,18 +111,20 @@ class Odd:
         """Whether x, which may repeat an earlier one, has such a value; it is kept."""
         missing, far = False, 0
         for i, value in enumerate(x.tolist()):
-            n = self.others[i]
-            away, most = abs(value - self.centre[i]), abs(self.odd[i] - self.centre[i])
-            varies = n >= LEAST and self.known[i] < n / 2 and self.range[i] > 0
-            if n and value == self.odd[i]:
-                missing |= bool(varies and away > ODD * self.range[i])
+            n, odd = self.others[i], self.odd[i]
+            away, most = abs(value - self.centre[i]), abs(odd - self.centre[i])
+            varies = n >= TIMES and self.known[i] < n / 2 and self.range[i] > 0
+            if n and value == odd:
+                missing |= bool(varies and away > SOME * self.range[i])
+                several = n - self.known[i] >= SEVERAL and self.range[i] > 0
+                missing |= bool(several and away > TIMES * SOME * self.range[i])
                 continue
             self.others[i] += 1
             self.known[i] += repeats or (i, value) in self.numbers.twice
             if n == 0 or away > most:
-                self.odd[i] = value
                 self.range[i] = max(self.range[i], most if n else 0.0)
-                far += bool(varies and away > ODD * self.range[i])
+                far += bool(varies and away > SOME * self.range[i])
+                self.odd[i] = value
             else:
                 self.centre[i] += (value - self.centre[i]) / (n + 1)
                 self.range[i] = max(self.range[i], away)
@@ -364,7 +356,7 @@ class Values:
     def __init__(self, is_distrusted: Callable[[int], bool]) -> None:
         self.is_distrusted = is_distrusted
         self.episode: list[tuple[int, float, float]] = []
-        self.is_whole, self.episodes, self.next = True, 0, FIRST_TEST
+        self.is_whole, self.episodes, self.next = True, 0, int(SEVERAL)
         self.returns: defaultdict[int, list[float]] = defaultdict(list)
         self.pairs: defaultdict[int, list[tuple[int, float, float, float]]] = defaultdict(list)
         """For each cell: the cell before, the return, and reward and discount between the two."""

@@ -281,19 +281,62 @@ def test_a_sensor_that_breaks_after_long_service_is_distrusted_until_it_works_ag
     assert betas[5000:].mean() > 0.98
 
 
-def test_what_stands_for_a_missing_value_is_recognised_and_a_rare_category_is_not() -> None:
+def missing_columns(rng: np.random.Generator) -> dict[str, Vector]:
+    """Columns of 2000 ordinary values."""
+    return {
+        "numbers": rng.standard_normal(2000),
+        "rounded": rng.normal(0.0, 0.5, 2000).round(1),
+        "counts": rng.poisson(3.0, 2000).astype(float),
+        "categories": rng.integers(6, size=2000).astype(float),
+    }
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("name", missing_columns(np.random.default_rng(0)))
+def test_what_stands_for_a_missing_value_is_recognised(name: str, first: bool) -> None:
+    rng = np.random.default_rng(0)
+    x = np.column_stack([missing_columns(rng)[name], rng.standard_normal((2000, 3))])
+    missing = rng.random(2000) < 0.2
+    missing[:20] = False
+    missing[0] = first
+    x[missing, 0] = -999.0
+    betas = Learned().stream(rows(x))[0]
+    assert betas[missing].sum() <= 2
+    assert betas[~missing].mean() > 0.99
+
+
+def test_rows_of_missing_values_alone_are_recognised_at_once() -> None:
     rng = np.random.default_rng(0)
     x = rng.standard_normal((2000, 4))
-    x[:, 3] = rng.choice([0.0, 0.05, 1.0], 2000, p=[0.6, 0.3, 0.1])
-    assert Learned().stream(rows(x))[0][50:].all()
     missing = rng.random(2000) < 0.2
-    missing[:10] = False
-    for columns in (slice(0, 1), slice(0, 4)):
-        seen = x.copy()
-        seen[missing, columns] = -999.0
-        betas = Learned().stream(rows(seen))[0]
-        assert betas[50:][~missing[50:]].all()
-        assert betas[missing].sum() <= 1
+    missing[:20] = False
+    x[missing] = -999.0
+    betas = Learned().stream(rows(x))[0]
+    assert not betas[missing].any()
+    assert betas[~missing].all()
+
+
+def ordinary_columns(rng: np.random.Generator) -> dict[str, Vector]:
+    """Columns of 2000 values that are far from others, or return, and are not missing."""
+    positive = rng.random(2000) < 0.4
+    return {
+        "a rare category": rng.choice([0.0, 0.05, 1.0], 2000, p=[0.6, 0.3, 0.1]),
+        "codes": rng.choice([1.0, 2.0, 500.0], 2000, p=[0.5, 0.3, 0.2]),
+        "powers of ten": 10.0 ** rng.integers(5, size=2000),
+        "large counts": np.floor(rng.pareto(0.7, 2000)),
+        "clipped": np.minimum(rng.exponential(10.0, 2000), 40.0),
+        "mostly 0": np.where(positive, rng.gamma(2.0, 3.0, 2000), 0.0),
+        "one of two": rng.integers(2, size=2000).astype(float),
+        "money": rng.choice([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0], 2000),
+        "time": np.arange(2000) % 50.0,
+    }
+
+
+@pytest.mark.parametrize("name", ordinary_columns(np.random.default_rng(0)))
+def test_values_of_ordinary_columns_stand_for_nothing_missing(name: str) -> None:
+    rng = np.random.default_rng(0)
+    x = np.column_stack([ordinary_columns(rng)[name], rng.standard_normal((2000, 3))])
+    assert Learned().stream(rows(x))[0].mean() > 0.998
 
 
 def test_an_aliased_state_is_found_and_explained() -> None:

@@ -8,9 +8,9 @@ import pytest
 from preferences.learned_reference import Reference
 from preferences.made_streams import Case, continuous_walk, geometric, of_task, two_in_one
 from preftd._src.arrays import Vector
+from preftd._src.preferences.learned.constants import ODDS
 from preftd._src.preferences.learned.memory import ATOMS, read_state
 from preftd._src.preferences.learned.past import memory_of
-from preftd._src.preferences.learned.widths import ODDS
 from preftd.preferences import Learned
 from preftd.tasks import make
 

@@ -4,7 +4,6 @@
     python -m preftd._src.paper.learned --list                    all names
     python -m preftd._src.paper.learned --seeds 8 --out folder corridor
     python -m preftd._src.paper.learned kinds                     cases of groups with such names
-    python -m preftd._src.paper.learned --ablations               with one thing changed at a time
     python -m preftd._src.paper.learned --tables docs             write tables of results on file
 
 Results that do not depend on learned preferences are stored in the folder (default:
@@ -15,7 +14,7 @@ import argparse
 from pathlib import Path
 
 from preftd._src.paper.learned.cases import CASES
-from preftd._src.paper.learned.quick_look import ablation_lines, lines
+from preftd._src.paper.learned.quick_look import lines
 from preftd._src.paper.learned.table import write_tables
 
 
@@ -26,7 +25,6 @@ def main() -> None:
         "names", nargs="*", help="parts of names of cases, or groups (default: all)"
     )
     parser.add_argument("--list", action="store_true", help="list all names")
-    parser.add_argument("--ablations", action="store_true", help="names are of changes")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--tables", type=Path, help="write tables on file into pages of a folder")
     parser.add_argument("--out", type=Path, default=Path("results/learned"))
@@ -37,8 +35,7 @@ def main() -> None:
     if asked.tables is not None:
         write_tables(asked.tables)
         return
-    made = ablation_lines if asked.ablations else lines
-    for line in made(asked.names, asked.out, asked.seeds):
+    for line in lines(asked.names, asked.out, asked.seeds):
         print(line, flush=True)
 
 

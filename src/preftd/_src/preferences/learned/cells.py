@@ -27,6 +27,15 @@ import math
 
 from preftd._src.arrays import Vector
 from preftd._src.kernels import kernel
+from preftd._src.preferences.learned.constants import (
+    ENOUGH,
+    FEW,
+    MANY,
+    ODDS,
+    SEVERAL,
+    SOME,
+    TIMES,
+)
 from preftd._src.preferences.learned.memory import (
     ATOMS,
     CLASSES,
@@ -42,24 +51,17 @@ from preftd._src.preferences.learned.memory import (
     number_keys,
     slot_of,
 )
-from preftd._src.preferences.learned.metric import squared
-from preftd._src.preferences.learned.widths import ODDS, ROOM, SOME
+from preftd._src.preferences.learned.metric import squared, squares
+from preftd._src.preferences.learned.widths import ROOM
 
 NEW, ONCE = -2, -1
 """Codes of an observation that is not an atom: it is new, or was seen and has no row."""
-ENOUGH = 1.5
-"""The logarithm of the Bayes factor that makes a cluster a cell; below 0 it is one no longer."""
-ALIKE = 16.0
+ALIKE = TIMES**2
 """Squared deviations between two centres, beyond their own noise, up to which cells are one: at
 four deviations, one visit in 40 is nearer to the other centre."""
-LATELY, SOME_RECUR, AT_FIRST = 8.0, 1.0 / 4.0, 64.0
-"""New observations recently, the share of them that must recur, and steps until nothing new need
-recur."""
-STATES, ROWS = 3.0, 64.0
-"""Different observations that repeat, and one in how many does, before they are a world."""
-LONGEST = 63
+LONGEST = MANY - 1
 """Steps that the clock and expert 4 of the Markov test distinguish."""
-MANY, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
+LOG_CLUSTERS, LOG_PI = math.log(CLUSTERS), math.log(math.pi)
 
 
 # Atoms.
@@ -126,7 +128,7 @@ def visit_atom(s: State, row: int) -> None:
 @kernel
 def is_world(s: State) -> bool:
     """Whether exact repetitions are more than a default value, and more than chance."""
-    return bool(s.head.atoms_used >= STATES and s.head.repeats > s.head.loose / ROWS)
+    return bool(s.head.atoms_used >= FEW and s.head.repeats > s.head.loose / MANY)
 
 
 @kernel
@@ -169,7 +171,7 @@ def keep_numbers(s: State) -> None:
         else:
             s.numbers[slot_of(s.numbers, key)] = key
             s.head.numbers += 1.0
-            s.head.returning = min(s.head.returning + 1.0 / LATELY, 1.0)
+            s.head.returning = min(s.head.returning + 1.0 / SEVERAL, 1.0)
 
 
 # Presumption.
@@ -178,19 +180,19 @@ def keep_numbers(s: State) -> None:
 @kernel
 def presume(s: State) -> float:
     """β of the pending observation, which is new: 1 if new ones recur."""
-    recur = max(s.head.recurring, s.head.returning) > SOME_RECUR
-    recur &= s.head.step <= 2.0 * s.head.new + AT_FIRST
-    s.head.recurring -= s.head.recurring / LATELY
+    recur = max(s.head.recurring, s.head.returning) > 1.0 / TIMES
+    recur &= s.head.step <= 2.0 * s.head.new + MANY
+    s.head.recurring -= s.head.recurring / SEVERAL
     for key in s.keys:
         if key != 0.0:
-            s.head.returning -= s.head.returning / LATELY
+            s.head.returning -= s.head.returning / SEVERAL
     return 1.0 if recur else 0.0
 
 
 @kernel
 def note_new(s: State) -> None:
     """Something new was found to recur."""
-    s.head.recurring = min(s.head.recurring + 1.0 / LATELY, 1.0)
+    s.head.recurring = min(s.head.recurring + 1.0 / SEVERAL, 1.0)
     s.head.new = s.head.step
 
 
@@ -238,24 +240,22 @@ def count_context(s: State, context: float, name: float, share: float) -> None:
 @kernel
 def tighten(s: State) -> None:
     """Find the variance of each entry within cells: of all visits, and of some as expected."""
-    visits, mean, peak, product = s.head.scattered, 0.0, 0.0, 1.0
+    head, mean, peak, product = s.head, 0.0, 0.0, 1.0
     for i in range(s.tight.size):
-        mean += s.scatter[i] * s.weight[i] / s.head.varying
-    spread = (mean + SOME * 4.0**-s.head.width) / (visits + SOME)
-    most = math.exp(-2.0 * ROOM / s.head.varying)
-    s.head.spread = min(spread, most)
+        mean += s.scatter[i] * s.weight[i]
+    spread = (mean / head.varying + SOME * 4.0**-head.width) / (head.scattered + SOME)
+    head.spread = min(spread, math.exp(-2.0 * ROOM / head.varying))
+    visits, prior = (head.scattered + SOME) * spread / head.spread, SOME * spread / head.loose
+    for i in range(s.tight.size):
+        variance = s.scatter[i] + prior * s.squares[i]
+        s.tight[i] = visits / variance if s.weight[i] > 0.0 else 0.0
     for i in range(s.tight.size):
         if s.weight[i] > 0.0:
-            variance = (s.scatter[i] + SOME * spread / s.weight[i]) / (visits + SOME)
-            variance *= s.head.spread / spread
-            s.tight[i] = 1.0 / variance
-            product *= s.tight[i] / s.weight[i]
+            product *= s.tight[i] * s.squares[i] / head.loose
             if not 1e-30 < product < 1e30:
                 peak += math.log(product)
                 product = 1.0
-        else:
-            s.tight[i] = 0.0
-    s.head.peak = 0.5 * (peak + math.log(product))
+    head.peak = 0.5 * (peak + math.log(product))
 
 
 @kernel
@@ -266,9 +266,10 @@ def chance(dim: float) -> float:
 
 @kernel
 def measure(s: State, x: Vector) -> None:
-    """Find the distances of x to all clusters, in deviations of cells."""
-    for k in range(int(s.head.clusters_used)):
-        s.distances[k] = squared(x, s.centres[ATOMS + k], s.tight)
+    """Find the distances of x to all clusters, in deviations of cells; far ones only roughly."""
+    far = 2.0 * (ALIKE + 2.0 * s.head.varying + 2.0 * chance(s.head.varying))
+    used = int(s.head.clusters_used)
+    squares(x, s.centres[ATOMS : ATOMS + used], s.tight, far, s.distances[:used])
 
 
 @kernel
@@ -427,7 +428,7 @@ def _free_cluster(s: State) -> int:
         s.head.hand = (k + 1) % CLUSTERS
         cell = s.cells[ATOMS + k]
         if cell.is_cell == 0.0 and (
-            cell.visits < 2.0 or evidence_of_cluster(s, k, 0.0, -1) < -MANY
+            cell.visits < 2.0 or evidence_of_cluster(s, k, 0.0, -1) < -LOG_CLUSTERS
         ):
             return k
     return -1

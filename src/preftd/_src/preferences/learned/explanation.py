@@ -10,10 +10,10 @@ import numpy as np
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.preferences.learned.cells import evidence_of_cluster
+from preftd._src.preferences.learned.constants import ODDS
 from preftd._src.preferences.learned.markov import markov_evidence
 from preftd._src.preferences.learned.memory import ATOMS, State, read_state
 from preftd._src.preferences.learned.returns import value_evidence
-from preftd._src.preferences.learned.widths import ODDS
 from preftd._src.style import number_text
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from preftd._src.preferences.learned.cells import (
     is_several,
     leave,
 )
+from preftd._src.preferences.learned.constants import FEW, ODDS, SEVERAL, TERM
 from preftd._src.preferences.learned.memory import (
     ATOMS,
     BEFORE_IT,
@@ -39,15 +40,9 @@ from preftd._src.preferences.learned.memory import (
     key_of,
     slot_of,
 )
-from preftd._src.preferences.learned.widths import ODDS
 
 END, BEGIN = 1.0, 2.0
 """Names other than cells: the end of an episode, and the time before its start."""
-TERM = 1024.0
-"""Tests of a cell after which its counts restart."""
-TESTED, FAILING, CHECKED = 8.0, 3, 64.0
-"""The test is void if most cells with so many visits fail, at least so many of them; the steps
-between two times that this is asked."""
 
 
 @kernel
@@ -174,10 +169,10 @@ def ask_if_void(s: State) -> None:
         used = s.head.atoms_used if group == 0 else s.head.clusters_used
         for k in range(int(used)):
             cell = s.cells[group * ATOMS + k]
-            if cell.is_cell > 0.0 and cell.visits >= TESTED:
+            if cell.is_cell > 0.0 and cell.visits >= SEVERAL:
                 tested += 1
                 failing += cell.distrusted_at > 0.0
-    s.head.void = failing >= FAILING and 2 * failing > tested
+    s.head.void = failing >= FEW and 2 * failing > tested
 
 
 @kernel

@@ -11,11 +11,12 @@ import numpy as np
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
+from preftd._src.preferences.learned.constants import MANY
 
 ATOMS, CLUSTERS = 512, 256
 """Cells at most: observations that repeat exactly, and clusters of nearby ones."""
 CELLS = ATOMS + CLUSTERS
-EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, 64, 16
+EXPERTS, CLASSES, WIDTHS, RECENT, MARKS = 5, 3, 20, MANY, 16
 BEFORE_IT = CLASSES
 """The last of the groups that observations are compared with: the previous observation, alone."""
 SEEN, INDEX, COUNTS, CLOCK = 4096, 1024, 1 << 15, 1 << 13

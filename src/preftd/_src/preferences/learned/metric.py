@@ -12,14 +12,14 @@ of the first of them, the leader; whoever deviates later leaves, and takes along
 in the same way.
 """
 
-from preftd._src.arrays import Vector
+from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
+from preftd._src.preferences.learned.constants import SEVERAL, SOME, TIMES
 from preftd._src.preferences.learned.memory import State
 
 ROUNDING = 1e-9
-ODD, LEAST = 10.0, 4.0
-"""The distance of an odd value relative to all others; observations needed for means and
-deviations."""
+BLOCK = 16
+"""Entries that are summed before a row may be found to be too far."""
 fast = kernel(fastmath={"contract", "reassoc"})
 
 
@@ -32,6 +32,20 @@ def squared(x: Vector, y: Vector, weight: Vector) -> float:
     return total
 
 
+@fast
+def squares(x: Vector, rows: Dense, weight: Vector, most: float, found: Vector) -> None:
+    """Write r² between x and each row into `found`; above `most`, perhaps only a part of it."""
+    first = min(x.size, BLOCK)
+    for k in range(found.size):
+        total = 0.0
+        for i in range(first):
+            total += weight[i] * (x[i] - rows[k, i]) * (x[i] - rows[k, i])
+        if total <= most:
+            for i in range(first, x.size):
+                total += weight[i] * (x[i] - rows[k, i]) * (x[i] - rows[k, i])
+        found[k] = total
+
+
 @kernel
 def log_background(s: State, x: Vector) -> float:
     """The logarithm of the background's density at x, times (2π)^(D/2)."""
@@ -40,23 +54,28 @@ def log_background(s: State, x: Vector) -> float:
 
 @kernel
 def is_missing(s: State, x: Vector, repeats: bool) -> bool:
-    """Whether an entry that varies is farther off than all others, and exactly as far as before.
+    """Whether an entry returns exactly to a value that is far from all others.
 
-    Such values mark missing readings, as −999 does; at first sight, if most entries are so far.
+    Such values mark missing readings, as −999 does: `SOME` times as far from the mean of others as
+    these, and `TIMES` that if several others repeat, as counts do. At first sight, most entries
+    must be so far.
     """
     missing, far = False, 0
     for i in range(x.size):
-        n, away, most = s.others[i], abs(x[i] - s.centre[i]), abs(s.odd[i] - s.centre[i])
-        varies = n >= LEAST and s.repeated[i] < 0.5 * n and s.range[i] > 0.0
-        if n > 0.0 and x[i] == s.odd[i]:
-            missing |= varies and away > ODD * s.range[i]
+        n, odd = s.others[i], s.odd[i]
+        away, most = abs(x[i] - s.centre[i]), abs(odd - s.centre[i])
+        varies = n >= TIMES and s.repeated[i] < 0.5 * n and s.range[i] > 0.0
+        if n > 0.0 and x[i] == odd:
+            several = n - s.repeated[i] >= SEVERAL and s.range[i] > 0.0
+            missing |= varies and away > SOME * s.range[i]
+            missing |= several and away > TIMES * SOME * s.range[i]
             continue
         s.others[i] += 1.0
         s.repeated[i] += repeats or s.keys[i] == 0.0
         if n == 0.0 or away > most:
             s.odd[i] = x[i]
             s.range[i] = max(s.range[i], most if n > 0.0 else 0.0)
-            far += varies and away > ODD * s.range[i]
+            far += varies and away > SOME * s.range[i]
         else:
             s.centre[i] += (x[i] - s.centre[i]) / (n + 1.0)
             s.range[i] = max(s.range[i], away)

@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
+from preftd._src.preferences.learned.constants import ODDS, SEVERAL
 from preftd._src.preferences.learned.memory import (
     LONGEST_EPISODE,
     NO_PAIR,
@@ -55,10 +56,9 @@ from preftd._src.preferences.learned.memory import (
     Returns,
     State,
 )
-from preftd._src.preferences.learned.widths import ODDS
 
-FIRST_TEST, GROWTH_OF_TESTS = 8.0, 1.1
-"""The first test needs some returns for their variance; then one at each 1.1 times the episodes."""
+GROWTH_OF_TESTS = 1.1
+"""After SEVERAL episodes there is a test, then at each 1.1 times the episodes of the last."""
 RIDGE, FREE = 1e-10, 1e-6
 """λ, and the share of a cell's own error below which its features are independent of others'."""
 FAINT = 1e-6
@@ -122,7 +122,7 @@ def _end_episode(s: State, length: int) -> None:
     """Learn from an episode, and test if it is time."""
     v = s.returns[0]
     _count_episode(s, v, length)
-    if v.episodes >= max(v.next_test, FIRST_TEST):
+    if v.episodes >= max(v.next_test, SEVERAL):
         v.next_test = math.ceil(GROWTH_OF_TESTS * v.episodes)
         if v.missed == 0.0:
             _test_values(s, v)

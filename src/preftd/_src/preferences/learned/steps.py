@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.preferences.learned.cells import (
-    ENOUGH,
     NEW,
     ONCE,
     context_of,
@@ -31,7 +30,8 @@ from preftd._src.preferences.learned.cells import (
     tighten,
     visit_atom,
 )
-from preftd._src.preferences.learned.markov import CHECKED, ask_if_void, follow, judge
+from preftd._src.preferences.learned.constants import ENOUGH, MANY, TIMES
+from preftd._src.preferences.learned.markov import ask_if_void, follow, judge
 from preftd._src.preferences.learned.memory import (
     ATOMS,
     BEFORE_IT,
@@ -42,7 +42,7 @@ from preftd._src.preferences.learned.memory import (
     fingerprint,
     state_of,
 )
-from preftd._src.preferences.learned.metric import LEAST, is_missing, log_background, widen_metric
+from preftd._src.preferences.learned.metric import is_missing, log_background, widen_metric
 from preftd._src.preferences.learned.returns import is_trusted, learn_outcome
 from preftd._src.preferences.learned.widths import (
     TIED,
@@ -82,7 +82,7 @@ def run(
     """
     s = state_of(uncounted(memory))
     for t in range(betas.size):
-        if s.head.step % CHECKED == 0.0:
+        if s.head.step % MANY == 0.0:
             ask_if_void(s)
         if s.head.waiting > 0.0:
             row = learn(s, is_first[t])
@@ -127,7 +127,7 @@ def arrive(s: State, x: Vector, is_first: bool) -> float:
 def _near(s: State, is_first: bool, known: bool) -> float:
     """β of an observation that was never seen exactly, but perhaps its numbers, or UNKNOWN."""
     head, dim = s.head, s.head.varying
-    if head.loose < LEAST or dim == 0.0:
+    if head.loose < TIMES or dim == 0.0:
         return 1.0
     if head.width >= 0:
         measure(s, s.x)  # to learn from it, too
@@ -209,7 +209,7 @@ def _learn_loose(s: State, is_last: bool) -> int:
     e = 0 if head.is_first > 0.0 else (2 if is_last else 1)
     row = -1
     dim = head.varying
-    if head.loose >= LEAST and dim > 0.0:
+    if head.loose >= TIMES and dim > 0.0:
         background = log_background(s, s.x)
         near = follows_nearly(s, s.x, dim, background)
         scored, used, gained = is_scored(s), int(head.near), 0.0

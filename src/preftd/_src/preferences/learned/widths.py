@@ -18,33 +18,29 @@ import numpy as np
 
 from preftd._src.arrays import Vector
 from preftd._src.kernels import kernel
+from preftd._src.preferences.learned.constants import MANY, ODDS, SEVERAL, TIMES
 from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, RECENT, WIDTHS, State
 from preftd._src.preferences.learned.metric import squared
 
-ROOM = math.log(64.0)
-"""A width must leave room for 64 cells in the spread of all observations."""
-ODDS = math.log(1000.0)
-"""A Bayes factor of 1000 decides."""
+ROOM = math.log(MANY)
+"""A width must leave room for so many cells in the spread of all observations."""
 LN2 = math.log(2.0)
-LIKELIER = math.log(4.0)
-"""Observations that a width recognises must be four times as likely by it, on average."""
+LIKELIER = math.log(TIMES)
+"""Observations that a width recognises must be so many times as likely by it, on average."""
 FIRST = 1
 """The widest width: half a deviation."""
-GRADUAL, TIED = 1.0 / 8.0, 0.5
+GRADUAL, TIED = 1.0 / SEVERAL, 0.5
 """Shares of what follows a cell that must be near it: where states change gradually, and where what
 never repeats is of one kind with what does."""
-SOME = 10.0
-"""Visits that the width in use counts for in the variance within cells, and the variance of all
-entries in that of each."""
-ALL, PART = 512.0, 8.0
-"""Widths learn from the first ALL observations, then from one in PART: most of the time is spent
+ALL = SEVERAL * MANY
+"""Widths learn from the first ALL observations, then from one in SEVERAL: most of the time is spent
 here, and little is left to learn."""
 
 
 @kernel
 def is_scored(s: State) -> bool:
     """Whether widths learn from the next observation: from the first ALL, then from a part."""
-    return bool(s.head.loose < ALL or s.head.loose % PART == 0.0)
+    return bool(s.head.loose < ALL or s.head.loose % SEVERAL == 0.0)
 
 
 @kernel
