@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import gc
+import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ settings.register_profile("explore", max_examples=300, deadline=None)
 settings.load_profile("fixed")
 
 
+# pytest-xdist sets it, and commands would wrap their lines.
+os.environ.pop("COLUMNS", None)
 # A million objects are made and kept while tests are collected: looking for garbage finds none.
 gc.disable()
 

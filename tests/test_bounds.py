@@ -35,7 +35,7 @@ def test_every_access_of_every_kernel_lies_inside_its_array() -> None:
         ("batch_kernel.py", "k = i * columns + c", "k = i * columns + c + 1"),
         ("batch_kernel.py", "dense[-1 - code, i]", "dense[-2 - code, i]"),
         ("critic.py", "for i in range(weights.size)", "for i in range(weights.size + 1)"),
-        ("torch/returns_autograd.py", "G[i, 1:steps]", "G[i, 2 : steps + 1]"),
+        ("torch/returns_autograd.py", "kept[0, t - 1] * a", "kept[0, t + 1] * a"),
         ("tasks/sampler.py", "code = table.shown[state]", "code = table.shown[state + 1]"),
     ],
 )

@@ -52,7 +52,7 @@ def test_what_is_not_known_is_not_0(discount: float, tmp_path: Path) -> None:
     log = walk().with_columns(r=pl.lit(0.1))
     found = fit(log, LogColumns(["x"], "r", discount), tmp_path, rules=["ptd"])
     assert {one["relative"] for one in found.summary["questions"][0]["errors"]} == {None}
-    shown = [line for line in lines(found) if line.startswith("  PTD")]
+    shown = [line for line in lines(found) if line.startswith("PTD ")]
     assert len(shown) == 1
     assert not any("better than the mean" in line for line in lines(found))
 

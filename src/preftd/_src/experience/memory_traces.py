@@ -61,9 +61,7 @@ def memory_traces(observations: ArrayLike, is_first: ArrayLike, decays: ArrayLik
 
 
 @final
-class MemoryTraces(
-    gymnasium.ObservationWrapper[NDArray[Any], Any, NDArray[Any]], RecordConstructorArgs
-):
+class MemoryTraces(gymnasium.Wrapper[NDArray[Any], Any, NDArray[Any], Any], RecordConstructorArgs):
     """Replaces observations by exponential averages over an episode.
 
     Parameters
@@ -106,11 +104,16 @@ class MemoryTraces(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Start an episode."""
+        observation, info = self.env.reset(seed=seed, options=options)
         self._traces = self._nothing
-        return super().reset(seed=seed, options=options)
+        return self._shown(observation), info
 
-    def observation(self, observation: ArrayLike) -> NDArray[Any]:
-        """Return the averages after an observation."""
+    def step(self, action: Any) -> tuple[NDArray[Any], Any, bool, bool, dict[str, Any]]:
+        """Take an action."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return self._shown(observation), reward, terminated, truncated, info
+
+    def _shown(self, observation: ArrayLike) -> NDArray[Any]:
         self._traces = _after(self._traces, as_array("observation", observation), self._decays)
         return self._traces.ravel().astype(self._type)
 

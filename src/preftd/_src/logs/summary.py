@@ -237,7 +237,7 @@ def _notes(settings: Settings, log: dict[str, Any], questions: list[dict[str, An
         tested = split.folds - split.tested
         what = f"{tested} later pieces are" if tested > 1 else "last piece is"
         few = tested > 1 and log["episodes"] < FEW * tested
-        why = f", as it has only {log['episodes']:,} episodes" if few else ""
+        why = f", as its number of episodes is only {log['episodes']:,}" if few else ""
         notes.append(
             f"The log is cut into {split.folds} pieces of time{why}. The {what} predicted, from "
             "what was recorded before: the others have no predictions."
