@@ -111,13 +111,24 @@ class Odd:
         """Whether x, which may repeat an earlier one, has such a value; it is kept."""
         missing, far = False, 0
         for i, value in enumerate(x.tolist()):
-            n, odd = self.others[i], self.odd[i]
-            away, most = abs(value - self.centre[i]), abs(odd - self.centre[i])
-            varies = n >= TIMES and self.known[i] < n / 2 and self.range[i] > 0
-            if n and value == odd:
-                missing |= bool(varies and away > SOME * self.range[i])
-                several = n - self.known[i] >= SEVERAL and self.range[i] > 0
-                missing |= bool(several and away > TIMES * SOME * self.range[i])
+            n = self.others[i]
+            if n == 1 and value != self.odd[i]:
+                self.centre[i] = value
+            elif n == 2 and value != self.odd[i]:
+                again = value == self.centre[i]
+                if again or abs(value - self.odd[i]) < abs(value - self.centre[i]):
+                    self.odd[i], self.centre[i] = self.centre[i], self.odd[i]
+                self.others[i] += again
+            away, most = abs(value - self.centre[i]), abs(self.odd[i] - self.centre[i])
+            varied = n - self.known[i]
+            varies = varied >= TIMES and self.known[i] < n / 2 and self.range[i] > 0
+            if n and value == self.odd[i]:
+                times = SOME if varies else TIMES * SOME
+                is_far = self.range[i] > 0 and away > times * self.range[i]
+                found = bool((varies or varied >= SEVERAL) and is_far and value)
+                missing |= found
+                if found and varied >= 2 * SEVERAL:
+                    self.known[i] = -np.inf
                 continue
             self.others[i] += 1
             self.known[i] += repeats or (i, value) in self.numbers.twice
@@ -126,7 +137,7 @@ class Odd:
                 far += bool(varies and away > SOME * self.range[i])
                 self.odd[i] = value
             else:
-                self.centre[i] += (value - self.centre[i]) / (n + 1)
+                self.centre[i] += (value - self.centre[i]) / n
                 self.range[i] = max(self.range[i], away)
         return missing or far > x.size / 2
 

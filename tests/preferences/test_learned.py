@@ -288,6 +288,11 @@ def missing_columns(rng: np.random.Generator) -> dict[str, Vector]:
         "rounded": rng.normal(0.0, 0.5, 2000).round(1),
         "counts": rng.poisson(3.0, 2000).astype(float),
         "categories": rng.integers(6, size=2000).astype(float),
+        "temperatures": rng.normal(290.0, 5.0, 2000).round(1),
+        "pressures": rng.normal(101325.0, 300.0, 2000),
+        "percentages": rng.integers(101, size=2000).astype(float),
+        "large counts": rng.poisson(1000.0, 2000).astype(float),
+        "years": rng.integers(1990, 2026, size=2000).astype(float),
     }
 
 
@@ -302,6 +307,18 @@ def test_what_stands_for_a_missing_value_is_recognised(name: str, first: bool) -
     x[missing, 0] = -999.0
     betas = Learned().stream(rows(x))[0]
     assert betas[missing].sum() <= 2
+    assert betas[~missing].mean() > 0.99
+
+
+@pytest.mark.parametrize("first", ["+--", "-+-+", "+-++", "--+", "-++-"])
+def test_missing_values_among_the_first_readings_are_told_from_others(first: str) -> None:
+    rng = np.random.default_rng(1)
+    x = np.column_stack([rng.normal(290.0, 5.0, 2000), rng.standard_normal((2000, 3))])
+    missing = rng.random(2000) < 0.2
+    missing[: len(first)] = [one == "-" for one in first]
+    x[missing, 0] = -999.0
+    betas = Learned().stream(rows(x))[0]
+    assert betas[missing].sum() <= 6
     assert betas[~missing].mean() > 0.99
 
 
@@ -326,6 +343,7 @@ def ordinary_columns(rng: np.random.Generator) -> dict[str, Vector]:
         "large counts": np.floor(rng.pareto(0.7, 2000)),
         "clipped": np.minimum(rng.exponential(10.0, 2000), 40.0),
         "mostly 0": np.where(positive, rng.gamma(2.0, 3.0, 2000), 0.0),
+        "0 or large": np.where(positive, 300.0 + rng.gamma(2.0, 3.0, 2000), 0.0),
         "one of two": rng.integers(2, size=2000).astype(float),
         "money": rng.choice([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0], 2000),
         "time": np.arange(2000) % 50.0,

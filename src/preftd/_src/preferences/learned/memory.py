@@ -299,7 +299,8 @@ class State(NamedTuple):
     """Keys of the numbers in the pending observation, shape (dim,); 0 where one was seen twice."""
     others: Vector
     repeated: Vector
-    """The number of these, and of those that repeat, shape (dim,)."""
+    """The number of these, and of those that repeat, shape (dim,); minus infinity once `odd` was
+    recognised to mark missing readings."""
     recent: Dense
     """The last observations of each class of moments, and the last of all, shape
     (CLASSES * RECENT + 1, dim)."""

@@ -12,6 +12,8 @@ of the first of them, the leader; whoever deviates later leaves, and takes along
 in the same way.
 """
 
+import numpy as np
+
 from preftd._src.arrays import Dense, Vector
 from preftd._src.kernels import kernel
 from preftd._src.preferences.learned.constants import SEVERAL, SOME, TIMES
@@ -56,28 +58,38 @@ def log_background(s: State, x: Vector) -> float:
 def is_missing(s: State, x: Vector, repeats: bool) -> bool:
     """Whether an entry returns exactly to a value that is far from all others.
 
-    Such values mark missing readings, as −999 does: `SOME` times as far from the mean of others as
-    these, and `TIMES` that if several others repeat, as counts do. At first sight, most entries
-    must be so far.
+    Such values mark missing readings, as −999 does, but 0 does not: `SOME` times as far from the
+    mean of others as these, and `TIMES` that if most others repeat, as counts do, unless it was
+    recognised before they did. At first sight, most entries must be so far.
     """
     missing, far = False, 0
     for i in range(x.size):
-        n, odd = s.others[i], s.odd[i]
-        away, most = abs(x[i] - s.centre[i]), abs(odd - s.centre[i])
-        varies = n >= TIMES and s.repeated[i] < 0.5 * n and s.range[i] > 0.0
-        if n > 0.0 and x[i] == odd:
-            several = n - s.repeated[i] >= SEVERAL and s.range[i] > 0.0
-            missing |= varies and away > SOME * s.range[i]
-            missing |= several and away > TIMES * SOME * s.range[i]
+        n = s.others[i]
+        if n == 1.0 and x[i] != s.odd[i]:
+            s.centre[i] = x[i]
+        elif n == 2.0 and x[i] != s.odd[i]:  # the third shows which of two is odd
+            again = x[i] == s.centre[i]
+            if again or abs(x[i] - s.odd[i]) < abs(x[i] - s.centre[i]):
+                s.odd[i], s.centre[i] = s.centre[i], s.odd[i]
+            s.others[i] += again
+        away, most = abs(x[i] - s.centre[i]), abs(s.odd[i] - s.centre[i])
+        varied = n - s.repeated[i]
+        varies = varied >= TIMES and s.repeated[i] < 0.5 * n and s.range[i] > 0.0
+        if n > 0.0 and x[i] == s.odd[i]:
+            times = SOME if varies else TIMES * SOME
+            found = (varies or varied >= SEVERAL) and away > times * s.range[i] > 0.0 != x[i]
+            missing |= found
+            if found and varied >= 2.0 * SEVERAL:
+                s.repeated[i] = -np.inf
             continue
         s.others[i] += 1.0
         s.repeated[i] += repeats or s.keys[i] == 0.0
         if n == 0.0 or away > most:
-            s.odd[i] = x[i]
             s.range[i] = max(s.range[i], most if n > 0.0 else 0.0)
+            s.odd[i] = x[i]
             far += varies and away > SOME * s.range[i]
         else:
-            s.centre[i] += (x[i] - s.centre[i]) / (n + 1.0)
+            s.centre[i] += (x[i] - s.centre[i]) / n
             s.range[i] = max(s.range[i], away)
     return missing or 2 * far > x.size
 
