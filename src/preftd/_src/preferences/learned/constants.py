@@ -10,12 +10,11 @@ ODDS = math.log(1000.0)
 FEW = 3.0
 """Repeated states that make a world, and failing cells that may make the Markov test void."""
 TIMES = 4.0
-"""How much likelier what recurs must be; one in so many new observations must recur; how much
-farther missing values are where others repeat; deviations between cells; observations for a mean.
-"""
+"""How much likelier what recurs must be; 1 in 4 new observations must recur; how much farther
+missing values are where others repeat; deviations between cells; observations for a mean."""
 SEVERAL = 8.0
-"""Recent new observations; visits of a cell that counts; one in so many observations that follow a
-cell must be near it, where states change gradually."""
+"""Recent new observations; visits of a cell that counts; 1 in 8 observations that follow a cell
+must be near it, where states change gradually; later on, widths learn from 1 in 8."""
 MANY = 64
 """Recent observations of a class; cells that the spread must have room for; steps of the clock;
 observations of which one repeats in a world; steps until something new must recur, and between two

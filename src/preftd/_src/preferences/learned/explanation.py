@@ -110,7 +110,7 @@ class Explanation:
         """
         import matplotlib as mpl  # noqa: PLC0415  (slow to load)
 
-        from preftd._src.style import LOOKS, MARK, RC, WIDTH, axes_or_new  # noqa: PLC0415
+        from preftd._src.style import FAINT, LOOKS, MARK, RC, WIDTH, axes_or_new  # noqa: PLC0415
 
         with mpl.rc_context(RC):
             axes = axes_or_new(axes, 5.2, 3.0)
@@ -129,7 +129,7 @@ class Explanation:
                     label=None if label in drawn else label,
                 )
                 drawn.add(label)
-            axes.axhline(LIMIT, color="#999999", linewidth=WIDTH / 2)
+            axes.axhline(LIMIT, color=FAINT, linewidth=WIDTH / 2)
             axes.set(
                 xscale="log",
                 xlabel="step",

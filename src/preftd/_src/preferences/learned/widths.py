@@ -23,10 +23,10 @@ from preftd._src.preferences.learned.memory import BEFORE_IT, CLASSES, RECENT, W
 from preftd._src.preferences.learned.metric import squared
 
 ROOM = math.log(MANY)
-"""A width must leave room for so many cells in the spread of all observations."""
+"""The logarithm of the number of cells for which the spread of all observations has room."""
 LN2 = math.log(2.0)
 LIKELIER = math.log(TIMES)
-"""Observations that a width recognises must be so many times as likely by it, on average."""
+"""How much likelier a width must make the observations that it recognises, as a logarithm."""
 FIRST = 1
 """The widest width: half a deviation."""
 GRADUAL, TIED = 1.0 / SEVERAL, 0.5
